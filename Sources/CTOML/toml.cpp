@@ -1,5 +1,7 @@
 #include "otaflash_toml.h"
 
+// The plain build does not require the library; a build without it refuses project files.
+#if __has_include(<toml++/toml.h>)
 #define TOML_HEADER_ONLY 1
 #define TOML_EXCEPTIONS 0
 #define TOML_ENABLE_FORMATTERS 0
@@ -68,3 +70,15 @@ bool otaflash_toml_read(
   Visit{context, visit}.table("", result.table());
   return true;
 }
+#else
+#include <cstdio>
+
+bool otaflash_toml_read(
+    const char *, size_t, void *, otaflash_toml_visitor, struct otaflash_toml_fault *fault) {
+  std::snprintf(
+      fault->message, sizeof fault->message,
+      "this program was built without toml++; install libtomlplusplus-dev, and build it again");
+  fault->line = fault->column = 1;
+  return false;
+}
+#endif
