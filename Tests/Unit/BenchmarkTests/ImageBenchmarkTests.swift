@@ -49,16 +49,23 @@ private struct Gain {
   private static let slow = "sim:?phy=1M&interval=40ms&buffers=1&erase-ahead=yes"
 
   /// The goal of docs/performance.md, with a smaller image, for which the start and the end are a
-  /// larger share of the time.
-  @Test func aReleaseIsFiveTimesAsFastOverASlowLink() throws {
+  /// larger share of the time. The patch is so small that the device's flash is the limit.
+  @Test func aReleaseIsFourteenTimesAsFastOverASlowLink() throws {
     let gain = try Gain(Self.slow, Self.release)
     let patch = try gain.row(.difference)
-    #expect(Double(patch.bytes) / Double(patch.imageSize) < 0.17)
-    #expect(patch.gain >= 5.5, "\(patch.gain)")
-    #expect(patch.limitShare > 0.9 && patch.limitShare < 1.02, "\(patch.limitShare)")
-    #expect(patch.bottleneck == .connectionInterval && !patch.isPredicted)
+    #expect(Double(patch.bytes) / Double(patch.imageSize) < 0.05)
+    #expect(patch.gain >= 14, "\(patch.gain)")
+    #expect(patch.limitShare > 0.85 && patch.limitShare < 1.02, "\(patch.limitShare)")
+    #expect(patch.bottleneck == .deviceFlash && !patch.isPredicted)
     #expect(try gain.row(.plain).gain == 1)
     #expect(try gain.row(.compressed).gain > 1.1)
+  }
+
+  @Test func overASlowerLinkTheAirIsTheLimit() throws {
+    let link = "sim:?phy=1M&interval=100ms&buffers=1&erase-ahead=yes"
+    let patch = try Gain(link, Self.release).row(.difference)
+    #expect(patch.bottleneck == .connectionInterval)
+    #expect(patch.limitShare > 0.65 && patch.limitShare < 1.02, "\(patch.limitShare)")
   }
 
   @Test(arguments: ["phy=1M&interval=50ms&buffers=4", "phy=2M&interval=20ms&buffers=5"])

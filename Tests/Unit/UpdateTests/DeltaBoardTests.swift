@@ -85,24 +85,33 @@ import Testing
     }
   }
 
-  /// The board was restarted, so the transfer resumes at the start of a part. A slow link has many
-  /// parts.
+  /// The board was restarted, so the transfer resumes at the start of a part. An image of this size
+  /// has four parts.
   @Test func aCancelledPatchIsResumedByTheNextRun() throws {
-    let storage = try board("plain")
+    let profile = "plain?slot=256K"
+    let old = UpdateTests.image(size: 160_000, version: FirmwareVersion(1, 2, 5), seed: 7)
+    let bytes = old.bytes.enumerated().map { $0 % 23 == 0 ? $1 &+ UInt8($0 % 251) : $1 }
+    let new = FirmwareImage(
+      name: "new.bin", format: .binary, bytes: bytes, version: FirmwareVersion(1, 3, 0),
+      hardware: HardwareID(0xA001))
+    let storage = FlashMemory(size: try SimulationProfile(parsing: profile).flashSize)
+    #expect(try flash(old, onto: profile, storage: storage).outcome.get().isVerified)
     let slow: (inout UpdateOptions) -> Void = {
-      ($0.mode, $0.chunk, $0.patches.bases) = (.withResponse, 2, Self.bases)
+      ($0.mode, $0.chunk) = (.withResponse, 8)
+      $0.patches.bases = BaseFinder { $0 == ContentIdentity(of: old.bytes) ? old.bytes : nil }
     }
-    let first = try flash(
-      Self.new, onto: "plain", storage: storage, slow, cancelAfter: .seconds(40))
+    let first = try flash(new, onto: profile, storage: storage, slow, cancelAfter: .seconds(40))
     #expect(throws: UpdateFault.self) { try first.outcome.get() as UpdateResult }
-    let second = try flash(Self.new, onto: "plain", storage: storage, slow)
+    let second = try flash(new, onto: profile, storage: storage, slow)
     let update = try second.outcome.get()
-    #expect(update.resumes == 1 && second.runningImage == Self.new.bytes)
-    #expect(update.bytesSent < update.delivery?.bytes ?? 0)
+    #expect(update.resumes == 1 && second.runningImage == new.bytes)
+    #expect(update.bytesSent < update.delivery?.bytes ?? 0, "\(update.bytesSent)")
     // Parts are complete pages, and the device holds no data of the interrupted part.
     let beginnings = second.events.compactMap { event -> Int? in
       if case .transferBegan(let offset, _, _) = event { offset } else { nil }
     }
-    #expect(beginnings.count == 1 && beginnings.allSatisfy { $0 > 0 && $0 % 4096 == 0 })
+    #expect(
+      beginnings.count == 1 && beginnings.allSatisfy { $0 > 0 && $0 % 4096 == 0 },
+      "\(beginnings), \(update.delivery?.bytes ?? 0)")
   }
 }

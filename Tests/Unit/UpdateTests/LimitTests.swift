@@ -42,7 +42,7 @@ import Testing
   @Test(arguments: [true, false])
   func aSlowFlashIsTheLimit(_ patch: Bool) throws {
     let found = try shares("plain?interval=15ms&phy=2M&ring=2K", patch: patch)
-    #expect(found.flash > 0.5, "\(found)")
+    #expect(found.flash > 0.3 && found.flash > found.device / 2, "\(found)")
   }
 
   /// Flash that takes no time limits nothing, even though a patch is durable only in parts.

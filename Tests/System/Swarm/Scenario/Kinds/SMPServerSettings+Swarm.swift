@@ -12,7 +12,7 @@ extension SMPServerSettings: SwarmKind {
     "images=2&netcore=nrf5340",
     "unit=8", "unit=32&netbufs=4x512&reassembly=no", "server=2021",
     "server=2021&params=yes&unit=16",
-    "mode=overwrite&decompress=yes", "mode=swap&decompress=yes",
+    "mode=overwrite&decompress=yes",
   ].map { "smp?erase=0&write=0&slot=64K&" + $0 }
 
   var overwritesWhatRuns: Bool { [.single, .firmwareLoader].contains(mode) }
@@ -53,7 +53,8 @@ extension SMPServerSettings: SwarmKind {
     // An old server does not report the mode of its bootloader, and never has a mode that starts a
     // received image automatically.
     let isOld = !inPlace && draw.chance(0.25)
-    let mayDecompress = mode == .overwrite || mode == .swapMove
+    // MCUboot decompresses images only in this mode.
+    let mayDecompress = mode == .overwrite
     let drawn = [
       "server": isOld ? "2021" : "2026", "unit": draw.pick(["1", "1", "4", "8", "16", "32"]),
       "decompress": mayDecompress && draw.chance(0.3) ? "yes" : "no", "netbufs": draw.pick(buffers),
