@@ -3,8 +3,8 @@ extension Peripheral {
   /// (`init(_:clock:limits:)`).
   ///
   /// - Parameters:
-  ///   - central: the central that connects to the device.
-  ///   - central: connects to it.
+  ///   - device: the device, which `central` has found.
+  ///   - central: connects to the device.
   ///   - limit: the time limit to connect.
   ///   - limits: the capacity of the peripheral's queues.
   public convenience init(
