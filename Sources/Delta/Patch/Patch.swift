@@ -97,11 +97,6 @@ private struct PatchContent {
 
 /// The content of a patch before compression.
 enum PatchStream {
-  /// The streams for each sequence of steps, of which the caller uses the smallest when compressed.
-  static func alternatives(from base: PatchBase, to image: ArraySlice<UInt8>) -> [[UInt8]] {
-    ApproximateMatching.steps(from: base, to: image).map { bytes($0, from: base, to: image) }
-  }
-
   static func bytes(
     _ steps: [PatchStep], from base: PatchBase, to image: ArraySlice<UInt8>
   ) -> [UInt8] {
