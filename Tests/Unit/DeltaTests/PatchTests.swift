@@ -46,8 +46,14 @@ import Testing
     var random = SplitMix64(seed: seed)
     let base =
       seed % 5 == 0 ? [] : random.bytes(Int.random(in: 1..<1500, using: &random), kinds: 60)
-    let image = random.edited(base, pieces: 5)
-    for codec in Self.codecs {
+    try Self.expectRoundTrip(from: base, to: random.edited(base, pieces: 5), Self.codecs)
+  }
+
+  /// Expects that a patch of each codec creates the image.
+  static func expectRoundTrip(
+    from base: [UInt8], to image: [UInt8], _ codecs: [PatchCodec]
+  ) throws {
+    for codec in codecs {
       let patch = Patch(from: PatchBase(base), to: image[...], codec: codec)
       let result = try PatchReader.apply(
         patch.bytes[...], to: base, limit: image.count, pageSize: 256)

@@ -114,4 +114,36 @@ import Testing
       beginnings.count == 1 && beginnings.allSatisfy { $0 > 0 && $0 % 4096 == 0 },
       "\(beginnings), \(update.delivery?.bytes ?? 0)")
   }
+
+  /// After an update, the slot holds the previous image. If only the version changes again, most
+  /// pages hold their data already.
+  @Test(arguments: [WriteMode.auto, .withResponse])
+  func pagesThatHoldTheirDataAreNotWritten(_ mode: WriteMode) throws {
+    let images = (0..<4).map { number in
+      var bytes = UpdateTests.image(size: 160_000, seed: 3).bytes
+      for (offset, byte) in [512: 1, 80_000: 2, 80_001: 3] { bytes[offset] = UInt8(byte + number) }
+      return FirmwareImage(
+        name: "app.bin", format: .binary, bytes: bytes,
+        version: FirmwareVersion(1, 3, UInt16(number)), hardware: HardwareID(0xA001))
+    }
+    func erased(_ settings: String) throws -> [Int] {
+      let profile = "plain?slot=256K&" + settings
+      let storage = FlashMemory(size: try SimulationProfile(parsing: profile).flashSize)
+      return try images.map { image in
+        let result = try flash(image, onto: profile, storage: storage) { options in
+          options.mode = mode
+          options.patches.bases = BaseFinder { wanted in
+            images.map(\.bytes).first { ContentIdentity(of: $0) == wanted }
+          }
+        }
+        #expect(try result.outcome.get().isVerified && result.runningImage == image.bytes)
+        #expect(result.flashFaults.isEmpty)
+        return result.counters.flash.erases
+      }
+    }
+    let (all, kept) = (try erased("keep-pages=no"), try erased("keep-pages=yes"))
+    // The first two images are written to empty slots.
+    #expect(all[2] >= 40 && all[3] >= 40, "\(all)")
+    #expect(kept[2] <= all[2] * 15 / 100 && kept[3] <= all[3] * 15 / 100, "\(kept) of \(all)")
+  }
 }
