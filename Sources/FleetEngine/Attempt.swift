@@ -301,7 +301,7 @@ extension AttemptEnding {
   fileprivate init(_ result: UpdateResult) {
     switch result.outcome {
     case .alreadyCurrent, .wouldFlash: self = .current(version: result.to)
-    case .flashed:
+    case .flashed, .restarted:
       self = .updated(
         UpdateFigures(
           from: result.from, to: result.to, proof: result.proof.rawValue,

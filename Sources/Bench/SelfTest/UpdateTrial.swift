@@ -136,6 +136,7 @@ extension UpdateResult.Proof {
   fileprivate var words: String {
     switch self {
     case .none: "nothing"
+    case .restarted: "its restart"
     case .bootloader: "its bootloader"
     case .changed: "values of the application"
     case .version: "the version that the application reports"

@@ -13,6 +13,8 @@ package struct ExitStatus: Hashable, Sendable {
   package static let refusedBeforeWriting = ExitStatus(code: 5)
   package static let rejectedByDevice = ExitStatus(code: 6)
   package static let belowBaseline = ExitStatus(code: 7)
+  /// The image was sent, and nothing shows that it runs.
+  package static let notVerified = ExitStatus(code: 8)
   package static let usage = ExitStatus(code: 64)
   package static let malformedInput = ExitStatus(code: 65)
   package static let missingInput = ExitStatus(code: 66)

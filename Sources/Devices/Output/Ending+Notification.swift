@@ -3,8 +3,8 @@ import OtaflashConsole
 extension DesktopNotification {
   /// - Parameter command: the name of the command.
   package init(of command: String, _ ending: Ending) {
-    let isDone = ending.exit == .done
-    let title = "otaflash \(command): " + (isDone ? "done" : "failed")
+    let words = [ExitStatus.done: "done", .notVerified: "not verified"]
+    let title = "otaflash \(command): " + (words[ending.exit] ?? "failed")
     let body: String
     if let device = ending.devices.first, ending.devices.count == 1 {
       let former = device.from.map { "\($0) to " } ?? ""

@@ -14,10 +14,13 @@ extension Ending.Device {
 }
 
 extension UpdateResult {
+  /// The exit status of a run with this result.
+  package var exit: ExitStatus { outcome == .restarted ? .notVerified : .done }
+
   /// Returns the command to run next; `nil` = no command follows.
   package func next(in context: FaultContext) -> String? {
     switch outcome {
-    case .flashed: context.inspectDevice
+    case .flashed, .restarted: context.inspectDevice
     // Two builds may have the same version: the user may know that they differ.
     case .alreadyCurrent where proof == .version: context.again(with: "--force")
     case .alreadyCurrent: nil

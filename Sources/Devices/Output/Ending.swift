@@ -47,7 +47,7 @@ package struct Ending: Equatable, Sendable {
       .object([
         "id": .string(id), "outcome": .string(outcome), "from": from.map { .string($0) },
         "to": to.map { .string($0) }, "to_build": .integer(toBuild.map { Int($0) }),
-        "verified": proof.map { .bool($0 != .none) },
+        "verified": proof.map { .bool($0.isEvidence) },
         "proof": proof.map { .string($0.rawValue) },
         "validation": validation.map { .string($0) },
         "awaits_application": awaitsApplication ? .bool(true) : nil,

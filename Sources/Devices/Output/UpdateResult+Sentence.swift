@@ -16,13 +16,17 @@ extension UpdateResult {
     case .wouldFlash:
       let change = from.map { "\($0) \(style.arrow) \(version)" } ?? version
       return style.green("done") + "    dry run: ready to flash \(change)"
-    case .flashed:
+    case .flashed, .restarted:
       var parts = shortened ?? transfer
       if let limit { parts.append(limit) }
       if resumes > 0 { parts.append(Text.counted(resumes, "resume")) }
       if awaitsApplication {
         return style.green("done") + "    installed\(proof == .readBack ? ", verified" : ""), "
           + "in \(Text.seconds(took)) (\(parts.joined(separator: ", ")))"
+      }
+      guard outcome == .flashed else {
+        return "sent    \(version) was sent and the device has restarted, in "
+          + "\(Text.seconds(took)) (\(parts.joined(separator: ", "))); not verified"
       }
       let trial = validation == nil ? "" : " on trial"
       return style.green("done") + "    running \(version)\(trial)\(known), "
@@ -55,11 +59,11 @@ extension UpdateResult {
   /// The verification grade, with a note of unknown values.
   private var known: String {
     switch proof {
-    case .none: ""
+    case .none, .restarted: ""
     case .readBack: to == nil ? " that was sent, verified; its version is unknown" : ", verified"
     case .version: ", verified by its version"
     case .changed:
-      " (checked by the bootloader; the Device Information or the Database Hash has changed)"
+      " (the Device Information or the Database Hash of the application has changed)"
     case .bootloader where from != nil && from == to:
       " (checked by the bootloader; the application reports the same version as before)"
     case .bootloader: " (checked by the bootloader; no versions to compare)"
@@ -70,6 +74,9 @@ extension UpdateResult {
   package var warning: String? {
     if awaitsApplication {
       return "        The device runs its firmware loader and has no application: flash it now."
+    }
+    if outcome == .restarted {
+      return "        The device reports nothing that shows which image runs. Check the device."
     }
     return validation.map {
       "        \($0) Until then, the next restart reverts to the old version."

@@ -125,7 +125,7 @@ extension FleetProspects.Prospect {
   fileprivate init(_ result: UpdateResult) {
     switch result.outcome {
     case .alreadyCurrent: self = .current
-    case .wouldFlash, .flashed: self = .update(from: result.from)
+    case .wouldFlash, .flashed, .restarted: self = .update(from: result.from)
     }
   }
 

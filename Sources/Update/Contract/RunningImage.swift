@@ -12,6 +12,9 @@ public struct RunningImage: Equatable, Sendable {
     case changed
     /// The device reports no comparable value; its bootloader checked the image that it started.
     case untold
+    /// The device has restarted and reports no comparable value, and nothing shows that it checked
+    /// the image.
+    case restarted
     /// The device runs another image.
     case different
 

@@ -22,6 +22,10 @@ public protocol UpdateSession: Sendable {
   /// The services of the protocol; a device with any of them supports the protocol.
   static var services: [BluetoothUUID] { get }
 
+  /// Returns whether a connected device offers the protocol, for a protocol that its services alone
+  /// do not identify. By default, a device offers the protocol if it has any of `services`.
+  static func isOffered(by client: GATTClient) async throws(GATTFault) -> Bool
+
   /// The possible locations of a device before the update, in search order. They include the
   /// locations of a bootloader, because an earlier run may have been interrupted there.
   static var places: [DeviceLocation] { get }
@@ -115,6 +119,10 @@ public protocol UpdateSession: Sendable {
 
 /// Defaults for steps that most protocols do not need.
 extension UpdateSession {
+  public static func isOffered(by client: GATTClient) async throws(GATTFault) -> Bool {
+    try await client.services().contains { services.contains($0.uuid) }
+  }
+
   public static var places: [DeviceLocation] { [.home] }
 
   public static var alternative: UpdateProtocol? { nil }

@@ -6,9 +6,15 @@ import OtaflashGATT
 struct ProtocolChoice: Sendable {
   let protocols: [any UpdateSession.Type]
 
-  /// Returns the protocols whose services a device has.
-  func offered(by services: [BluetoothUUID]) -> [any UpdateSession.Type] {
-    protocols.filter { $0.services.contains { services.contains($0) } }
+  /// Returns the protocols that a connected device offers.
+  func offered(by client: GATTClient) async throws(UpdateFault) -> [any UpdateSession.Type] {
+    do throws(GATTFault) {
+      var offered: [any UpdateSession.Type] = []
+      for known in protocols where try await known.isOffered(by: client) { offered.append(known) }
+      return offered
+    } catch {
+      throw .gatt(.connect, error)
+    }
   }
 
   /// Returns the possible locations of a device that accepts the images, in search order.

@@ -1,7 +1,7 @@
 import OtaflashFirmware
 
 /// The combined result of an update's rounds. The result is "flashed" if any round flashed an
-/// image, and has the verification grade of the last round.
+/// image, has the verification grade of the last round, and is "restarted" without any evidence.
 struct RoundSummary: Sendable {
   /// The version before the first round.
   var from: FirmwareVersion?
@@ -20,9 +20,9 @@ struct RoundSummary: Sendable {
     case .wouldFlash: (outcome, to, proof) = (.wouldFlash, version, .none)
     case .alreadyCurrent(let running): (to, proof) = (running.version, running.proof(after: nil))
     case .proven(let running):
-      outcome = .flashed
-      to = running.version ?? version
       proof = running.proof(after: from)
+      outcome = proof.isEvidence ? .flashed : .restarted
+      to = running.version ?? version
       validation = running.validation
     }
   }
@@ -51,6 +51,7 @@ extension RunningImage {
     // The bootloader may have reverted to an image with the same version.
     case .sameVersion: before != nil && before == version ? .bootloader : .version
     case .changed: .changed
+    case .restarted: .restarted
     case .untold, .different: .bootloader
     }
   }

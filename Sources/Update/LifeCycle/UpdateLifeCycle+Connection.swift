@@ -26,11 +26,7 @@ extension UpdateLifeCycle {
     on client: GATTClient, _ context: UpdateContext, at place: DeviceLocation
   ) async throws(UpdateFault) -> any UpdateSession {
     if let settled = context.tally.chosen { return try await settled.open(on: client, context) }
-    let services: [DiscoveredService]
-    do throws(GATTFault) { services = try await client.services() } catch {
-      throw .gatt(.connect, error)
-    }
-    let offered = choice.offered(by: services.map(\.uuid))
+    let offered = try await choice.offered(by: client)
     // The address of a possible firmware loader may belong to another device.
     if place == .flippedAddress, offered.isEmpty { throw .otherDevice }
     let candidates = try choice.choose(

@@ -106,7 +106,7 @@ public struct DeviceInspection: Sendable {
       throw .gatt(.connect, error)
     }
     let link = LinkReport(of: client)
-    let survey = try await survey(client, services, on: clock)
+    let survey = try await survey(client, on: clock)
     return Inspection(
       link: link, services: services, deviceInformation: information, device: survey.device,
       alternative: survey.alternative, prospects: survey.prospects)
@@ -153,9 +153,9 @@ public struct DeviceInspection: Sendable {
 
   /// Returns the reports of the protocols that an update may use, and the decisions for the images.
   private func survey(
-    _ client: GATTClient, _ services: [Inspection.Service], on clock: any LinkClock
+    _ client: GATTClient, on clock: any LinkClock
   ) async throws(UpdateFault) -> Survey {
-    let offered = known.offered(by: services.map(\.uuid))
+    let offered = try await known.offered(by: client)
     let choice = choice(among: offered)
     let spoken: ProtocolChoice.Candidates?
     switch choice {

@@ -130,12 +130,8 @@ extension SMPChannel {
   convenience init(openedIn turn: PeripheralTurn) async throws(UpdateFault) {
     let options = UpdateOptions()
     let client = try await turn.connect(requestingMTU: options.mtu)
-    let services: [DiscoveredService]
-    do throws(GATTFault) { services = try await client.services() } catch {
-      throw .gatt(.connect, error)
-    }
-    let offered = ProtocolChoice(protocols: UpdateProtocol.all)
-      .offered(by: services.map(\.uuid)).map { $0.updateProtocol }
+    let offered = try await ProtocolChoice(protocols: UpdateProtocol.all)
+      .offered(by: client).map { $0.updateProtocol }
     guard offered.contains(.smp) else {
       throw offered.isEmpty
         ? .noUpdateService : .protocolNotOffered(asked: .smp, offered: offered)

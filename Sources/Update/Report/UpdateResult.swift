@@ -6,6 +6,9 @@ public struct UpdateResult: Equatable, Sendable {
   public enum Outcome: String, Sendable {
     /// The image was sent and activated, and the new image was verified to run.
     case flashed
+    /// The image was sent, and the device has restarted. The device reports nothing that shows
+    /// which image runs.
+    case restarted
     /// The device already runs this image, as its hash or CRC32 shows or, if the device reports
     /// neither, its version. Nothing was sent.
     case alreadyCurrent = "already-current"
@@ -23,6 +26,8 @@ public struct UpdateResult: Equatable, Sendable {
   public enum Proof: String, Sendable {
     /// No evidence: nothing was sent.
     case none
+    /// No evidence of the image: the device has restarted, and reports no value that has changed.
+    case restarted
     /// The device restarted from its bootloader, which had checked the image and starts no other
     /// image. The values of the application, if it reports any, are the same as before.
     case bootloader = "boot-loader"
@@ -35,12 +40,20 @@ public struct UpdateResult: Equatable, Sendable {
     /// The hash or CRC32 of the running image was read back after the restart, and matches the sent
     /// image.
     case readBack = "read-back"
+
+    /// Whether this is evidence that the new image runs.
+    public var isEvidence: Bool {
+      switch self {
+      case .none, .restarted: false
+      case .bootloader, .changed, .version, .readBack: true
+      }
+    }
   }
 
   /// The evidence that the new image runs.
   public var proof: Proof
   /// Whether the new image was verified to run.
-  public var isVerified: Bool { proof != .none }
+  public var isVerified: Bool { proof.isEvidence }
   /// The duration of the complete run.
   public var took: Duration
   /// The number of bytes of the image, or of the stream that replaced it, sent in this run,

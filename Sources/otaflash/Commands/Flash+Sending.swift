@@ -89,7 +89,8 @@ extension Flash {
     }
     lock.release()
     switch result.outcome {
-    case .flashed: records.flashed(destination, outcome: .flashed, version: result.to)
+    case .flashed, .restarted:
+      records.flashed(destination, outcome: .flashed, version: result.to)
     case .alreadyCurrent: records.connected(destination, version: result.to ?? result.from)
     case .wouldFlash: records.connected(destination, version: result.from)
     }

@@ -164,7 +164,9 @@ struct Flash: DeviceCommand {
       let result = try await send(firmware, options, to: destination, records, in: session)
       report(result, of: firmware, in: session)
       if let next = result.next(in: session.context) { session.console.result("next:   " + next) }
-      return .done(result.outcome.rawValue, devices: [ending(of: result, firmware)])
+      return Ending(
+        exit: result.exit, outcome: result.outcome.rawValue,
+        devices: [ending(of: result, firmware)])
     }
     return try await destination.serving { (device) async throws(CommandFault) in
       let result = try await send(firmware, options, to: device, records, in: session)
@@ -172,7 +174,7 @@ struct Flash: DeviceCommand {
       report(result, of: firmware, in: session)
       try await console.run(on: device)
       return Ending(
-        exit: session.interruption.signal.map { .signal($0) } ?? .done,
+        exit: session.interruption.signal.map { .signal($0) } ?? result.exit,
         outcome: result.outcome.rawValue, devices: [ending(of: result, firmware)])
     }
   }

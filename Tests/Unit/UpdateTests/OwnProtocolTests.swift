@@ -28,7 +28,7 @@ struct DropState {
   /// The announced identity of the held image.
   var wantedCRC32: UInt32
   var held: UInt32
-  /// 1 for a device that knows `fill`.
+  /// 1 for a device that knows `fill`; 2 for a device that does not identify its running image.
   var features: UInt32
 
   var encoded: [UInt8] { [runningCRC32, wantedCRC32, held, features].flatMap(littleEndian) }
@@ -133,7 +133,8 @@ struct DropSession: UpdateSession {
   }
 
   func running(expecting image: FirmwareImage) async throws(UpdateFault) -> RunningImage {
-    RunningImage(
+    if state.features == 2 { return RunningImage(version: nil, agreement: .restarted) }
+    return RunningImage(
       version: nil, agreement: state.runningCRC32 == image.crc32 ? .same : .different,
       outcome: .activated)
   }
@@ -184,7 +185,8 @@ final class DropDevice: Sendable {
   /// - Parameters:
   ///   - cuts: the numbers of held bytes at which the link is lost, each once.
   ///   - boast: the number of bytes that the device wrongly reports as held.
-  ///   - features: 1 for a device that supports `fill`.
+  ///   - features: 1 for a device that supports `fill`; 2 for a device that does not identify its
+  ///     running image.
   ///   - refusesFill: whether the device supports `fill` but refuses it.
   init(
     cuts: [Int] = [], boast: UInt32 = 0, features: UInt32 = 0, refusesFill: Bool = false
@@ -350,6 +352,12 @@ extension DropDevice {
     #expect(second.isVerified && second.resumes == 1 && second.bytesSent < 15_500)
     let third = try device.update(to: image(size: 20_000)).outcome.get()
     #expect(third.outcome == .alreadyCurrent)
+  }
+
+  @Test func anUpdateOfADeviceThatDoesNotIdentifyItsImageIsNotVerified() throws {
+    let result = try DropDevice(features: 2).update(to: image(size: 100)).outcome.get()
+    #expect(result.outcome == .restarted && result.proof == .restarted && !result.isVerified)
+    #expect(result.bytesSent == 100)
   }
 
   @Test func aDeviceThatReportsTooManyBytesViolatesItsProtocol() throws {
