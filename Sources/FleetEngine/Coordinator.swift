@@ -220,15 +220,28 @@ struct Coordinator: Sendable {
   private func carryOut(
     _ effects: [FleetEffect], _ run: FleetRun
   ) async throws(FleetEngineFault) {
+    var jobs: [UpdateJob] = []
     for effect in effects {
-      try await wrapped { () async throws(ExchangeFault) in
-        switch effect {
-        case .publish(let job): try await exchange.publish(job)
-        case .cancel(let jobs): try await exchange.cancel(jobs)
-        case .runHook(let wave, let point): hooks.ask(for: point, of: wave, in: run)
-        }
+      if case .publish(let job) = effect {
+        jobs.append(job)
+        continue
+      }
+      try await publish(&jobs)
+      switch effect {
+      case .publish: break
+      case .cancel(let jobs):
+        try await wrapped { () async throws(ExchangeFault) in try await exchange.cancel(jobs) }
+      case .runHook(let wave, let point): hooks.ask(for: point, of: wave, in: run)
       }
     }
+    try await publish(&jobs)
+  }
+
+  private func publish(_ jobs: inout [UpdateJob]) async throws(FleetEngineFault) {
+    guard !jobs.isEmpty else { return }
+    let ready = jobs
+    try await wrapped { () async throws(ExchangeFault) in try await exchange.publish(all: ready) }
+    jobs = []
   }
 
   /// Repeats a call while the exchange does not answer.

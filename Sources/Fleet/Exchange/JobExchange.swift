@@ -69,6 +69,10 @@ package protocol JobExchange: Sendable {
   /// - Throws: `.deviceTaken`.
   func publish(_ job: UpdateJob) async throws(ExchangeFault)
 
+  /// Offers jobs of different devices, as `publish(_:)` does for each. If the call fails, some of
+  /// them may be offered. An exchange with a server may offer several jobs at a time.
+  func publish(all jobs: [UpdateJob]) async throws(ExchangeFault)
+
   /// Cancels jobs: waiting jobs end immediately, claimed jobs at the next renewal by their worker.
   func cancel(_ jobs: [UpdateJob.ID]) async throws(ExchangeFault)
 
@@ -89,4 +93,10 @@ package protocol JobExchange: Sendable {
 
   /// Removes the jobs and facts of a run that has ended.
   func forget(_ run: String) async throws(ExchangeFault)
+}
+
+extension JobExchange {
+  package func publish(all jobs: [UpdateJob]) async throws(ExchangeFault) {
+    for job in jobs { try await publish(job) }
+  }
 }

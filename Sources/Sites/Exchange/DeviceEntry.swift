@@ -57,6 +57,17 @@ package struct DeviceEntry: Hashable, Sendable, Codable {
 
   package var isEmpty: Bool { jobs.isEmpty }
 
+  /// Returns the entry with the storage of equal jobs in an earlier revision. A decoded job has
+  /// separate storage for all its texts, several kilobytes for each device.
+  func sharing(jobsOf former: DeviceEntry) -> DeviceEntry {
+    var entry = self
+    for (run, row) in jobs {
+      guard let known = former.jobs[run]?.job, known == row.job else { continue }
+      entry.jobs[run]?.job = known
+    }
+    return entry
+  }
+
   // MARK: Workers
 
   /// Claims the waiting job; returns `nil` if no job is waiting.

@@ -83,6 +83,10 @@ package final class JetStreamExchange: JobExchange {
     try await leader.publish(job)
   }
 
+  package func publish(all jobs: [UpdateJob]) async throws(ExchangeFault) {
+    try await leader.publish(all: jobs)
+  }
+
   package func cancel(_ jobs: [UpdateJob.ID]) async throws(ExchangeFault) {
     try await leader.cancel(jobs)
   }

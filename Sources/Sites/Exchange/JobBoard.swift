@@ -188,7 +188,8 @@ extension JobBoard.State {
     if let job = former?.entry.open, open[job.job.id.device]?.key == key {
       open[job.job.id.device] = nil
     }
-    entries[key] = EntryBucket.Stored(revision: revision, entry: entry)
+    entries[key] = EntryBucket.Stored(
+      revision: revision, entry: former.map { entry.sharing(jobsOf: $0.entry) } ?? entry)
     if let job = entry.open { open[job.job.id.device] = (key, job.job.id) }
     timers.observe(key, entry.open, revision: revision, now: now)
   }

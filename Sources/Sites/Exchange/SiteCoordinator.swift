@@ -11,6 +11,8 @@ package final class SiteCoordinator: Sendable {
   private static let restoreInterval = Duration.seconds(15)
   private static let watchPause = Duration.seconds(1)
   private static let changesMaximum = 8
+  /// The number of jobs that are published at a time: each needs several round trips.
+  private static let publicationsMaximum = 16
 
   private let entries: EntryBucket
   private let progresses: KeyValueBucket
@@ -183,6 +185,30 @@ package final class SiteCoordinator: Sendable {
       try entry.publish(job, recorded: recorded)
     }
     try await offerIfWaiting(key)
+  }
+
+  func publish(all jobs: [UpdateJob]) async throws(ExchangeFault) {
+    let fault = await withTaskGroup(of: ExchangeFault?.self) { group in
+      var (rest, fault) = (jobs[...], ExchangeFault?.none)
+      for job in rest.prefix(Self.publicationsMaximum) { group.addTask { await self.outcome(job) } }
+      rest = rest.dropFirst(Self.publicationsMaximum)
+      while let outcome = await group.next() {
+        fault = fault ?? outcome
+        guard fault == nil, let job = rest.popFirst() else { continue }
+        group.addTask { await self.outcome(job) }
+      }
+      return fault
+    }
+    if let fault { throw fault }
+  }
+
+  private func outcome(_ job: UpdateJob) async -> ExchangeFault? {
+    do throws(ExchangeFault) {
+      try await publish(job)
+      return nil
+    } catch {
+      return error
+    }
   }
 
   func cancel(_ jobs: [UpdateJob.ID]) async throws(ExchangeFault) {
