@@ -121,6 +121,7 @@ uint8_t ota_patch_info(ota_receiver *r) {
   ota_answer_append(r, OTA_DELTA_WINDOW_BITS > 0 ? OTA_DELTA_LOOKAHEAD_BITS : 0, 1);
   ota_answer_append(r, r->config->page_size, 4);
   append_base(r);
+  ota_answer_append(r, r->config->decode_rate, 1);
   return OTA_RESULT_DONE;
 }
 

@@ -105,7 +105,8 @@ package struct ImageBenchmark {
     DeliveryConditions(
       bytesPerSecond: link.rate(at: 50), pageSize: receiver.pageSize,
       eraseSeconds: flash.erase, writeSeconds: flash.write,
-      isErasedAhead: receiver.erasesAhead, receiveBuffer: receiver.bufferSize)
+      isErasedAhead: receiver.erasesAhead, receiveBuffer: receiver.bufferSize,
+      decodingRate: receiver.decodingRate.map(Double.init))
   }
 }
 

@@ -34,14 +34,16 @@ package struct Delivery: Sendable {
     self.partSize = partSize
     self.bytesAtPages = bytesAtPages
     self.partEnds = partEnds
-    forecast = conditions.forecast(bytesAtPages: bytesAtPages, partEnds: partEnds)
+    forecast = conditions.forecast(
+      bytesAtPages: bytesAtPages, partEnds: partEnds, isDecoded: content != .plain)
   }
 
   /// Predicts the delivery of the same bytes over another link, or into another flash with pages of
   /// the same size.
   package func predicted(under conditions: DeliveryConditions) -> Delivery {
     var other = self
-    other.forecast = conditions.forecast(bytesAtPages: bytesAtPages, partEnds: partEnds)
+    other.forecast = conditions.forecast(
+      bytesAtPages: bytesAtPages, partEnds: partEnds, isDecoded: content != .plain)
     return other
   }
 

@@ -12,6 +12,9 @@ package struct DeliveryConditions: Equatable, Sendable {
   package var isErasedAhead: Bool
   /// The number of bytes that the device buffers while its flash is busy.
   package var receiveBuffer: Int
+  /// The rate of the device's decoder in image bytes per second, without the time of the flash;
+  /// `nil` = unknown, and not considered.
+  package var decodingRate: Double?
   /// The mean time between two resets of the device during a transfer. Each reset repeats half a
   /// part on average.
   package var secondsBetweenResets: Double
@@ -19,24 +22,35 @@ package struct DeliveryConditions: Equatable, Sendable {
   package init(
     bytesPerSecond: Double, pageSize: Int = 4096, eraseSeconds: Double = 0.085,
     writeSeconds: Double = 0.04, isErasedAhead: Bool = false, receiveBuffer: Int = 4096,
-    secondsBetweenResets: Double = 600
+    decodingRate: Double? = nil, secondsBetweenResets: Double = 600
   ) {
     precondition(bytesPerSecond > 0 && pageSize > 0 && secondsBetweenResets > 0)
+    precondition(decodingRate ?? 1 > 0)
     self.bytesPerSecond = bytesPerSecond
     self.pageSize = pageSize
     self.eraseSeconds = eraseSeconds
     self.writeSeconds = writeSeconds
     self.isErasedAhead = isErasedAhead
     self.receiveBuffer = receiveBuffer
+    self.decodingRate = decodingRate
     self.secondsBetweenResets = secondsBetweenResets
   }
 
-  private var secondsPerPage: Double { writeSeconds + (isErasedAhead ? 0 : eraseSeconds) }
+  /// Returns the time to create a page from a patch, or only to write a received page. The
+  /// processor waits for the flash, so the times of decoder and flash add up.
+  private func secondsPerPage(isDecoded: Bool) -> Double {
+    let decoding = isDecoded ? decodingRate.map { Double(pageSize) / $0 } ?? 0 : 0
+    return writeSeconds + (isErasedAhead ? 0 : eraseSeconds) + decoding
+  }
 
   /// The time of a stream. `bytesAtPages` contains the number of stream bytes up to the end of each
-  /// page, `partEnds` the number of pages up to the end of each part.
-  package func forecast(bytesAtPages: [Int], partEnds: [Int]) -> DeliveryForecast {
-    let writtenAt = writingTimes(bytesAtPages)
+  /// page, `partEnds` the number of pages up to the end of each part; `isDecoded` is `false` for
+  /// the image itself.
+  package func forecast(
+    bytesAtPages: [Int], partEnds: [Int], isDecoded: Bool
+  ) -> DeliveryForecast {
+    let secondsPerPage = secondsPerPage(isDecoded: isDecoded)
+    let writtenAt = writingTimes(bytesAtPages, secondsPerPage)
     var loss = 0.0
     var start = 0.0
     for end in partEnds where end > 0 && end <= writtenAt.count {
@@ -52,7 +66,7 @@ package struct DeliveryConditions: Equatable, Sendable {
 
   /// The time at which each page is written: when its bytes have arrived and the previous page is
   /// written. Bytes are sent only while the buffer has space.
-  private func writingTimes(_ bytesAtPages: [Int]) -> [Double] {
+  private func writingTimes(_ bytesAtPages: [Int], _ secondsPerPage: Double) -> [Double] {
     var writtenAt: [Double] = []
     var sentAt = 0.0
     var sent = 0
@@ -78,7 +92,7 @@ package struct DeliveryForecast: Equatable, Sendable {
   package let seconds: Double
   /// The time that only the link needs.
   package let airSeconds: Double
-  /// The time that only the flash needs.
+  /// The time that only flash and decoder need.
   package let flashSeconds: Double
   /// The expected additional time due to resets.
   package let resetSeconds: Double

@@ -60,7 +60,9 @@ enum {
   /// sent again.
   OTA_SEND_RETRY_MS = 5,
   /// The number of bytes that are read from flash at a time, into a buffer on the stack.
-  OTA_READ_STEP = 64
+  OTA_READ_STEP = 64,
+  /// The unit of `decode_rate`, in image bytes per second.
+  OTA_DECODE_UNIT = 4096,
 };
 
 /// Returned by `ota_receiver_poll` if nothing is due before the next event.
@@ -261,6 +263,9 @@ typedef struct {
   /// Reads `size` bytes (1...OTA_READ_STEP) at `offset` of the image in `running`. False: the read
   /// failed. Null: the running image is not readable; only compressed images are accepted.
   bool (*base_read)(void *context, uint32_t offset, uint8_t *to, uint32_t size);
+  /// The rate at which this processor decodes patches, in units of OTA_DECODE_UNIT image bytes per
+  /// second, without the time of the flash. The host uses it to predict times. 0 = unknown.
+  uint8_t decode_rate;
 #endif
 } ota_receiver_config;
 

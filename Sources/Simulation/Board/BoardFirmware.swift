@@ -50,6 +50,10 @@ protocol BoardProgram: AnyObject, Sendable {
   /// The flash operation that the program waits for.
   var pendingOperation: FlashOperation? { get }
 
+  /// The time that the processor needs, in addition to the time of the flash, before the pending
+  /// operation ends.
+  var computationTime: Duration { get }
+
   /// Handles the end of the pending flash operation.
   func flashDone(_ isDone: Bool)
 
@@ -77,6 +81,8 @@ protocol PDUAlteration: Sendable {
 /// The defaults for a program that never writes to flash and keeps no state for the next boot.
 extension BoardProgram {
   var pendingOperation: FlashOperation? { nil }
+
+  var computationTime: Duration { .zero }
 
   func flashDone(_ isDone: Bool) { preconditionFailure("the program has no operation in flash") }
 

@@ -67,7 +67,10 @@ extension SimulatedBoard {
       if let ending = boot.program.ending { return ending }
       if let operation = boot.program.pendingOperation {
         let start = flashFree ?? clock.now
-        let ready = flashReady ?? start.advanced(by: flash.geometry.duration(of: operation))
+        let ready =
+          flashReady
+          ?? start.advanced(
+            by: flash.geometry.duration(of: operation) + boot.program.computationTime)
         flashReady = ready
         if clock.now >= ready, !isBusyForEver {
           (flashReady, flashFree) = (nil, ready)

@@ -54,6 +54,8 @@ final class ReceiverProgram: BoardProgram {
 
   var pendingOperation: FlashOperation? { receiver.withLock { $0.operation } }
 
+  var computationTime: Duration { receiver.withLock { $0.decodingTime } }
+
   func flashDone(_ isDone: Bool) { receiver.withLock { $0.flashDone(isDone) } }
 
   var ending: BootEnding? { activatedImage == nil ? nil : .activated }

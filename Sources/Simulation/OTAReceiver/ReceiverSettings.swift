@@ -1,3 +1,4 @@
+import OTAReceiver
 import OtaflashATT
 
 /// The settings of a device with the OTA service.
@@ -42,8 +43,18 @@ struct ReceiverSettings: KindSettings {
       "keep-pages",
       "pages that hold their data are neither erased nor written; not with erase-ahead (no)",
       \.receiver.keepsPages),
+    KindKey(
+      "decode", "the rate of the patch decoder in image bytes per second (no time)",
+      "a rate such as 70K, 4K or more", \.receiver.decodingRate, decodingRate),
   ]
   static let foreignKeys: Set<ProfileKey> = []
+
+  /// Parses a rate that PATCH INFO can report.
+  private static func decodingRate(_ text: String) -> Int?? {
+    guard let rate = Quantity.size(text), rate >= Int(OTA_DECODE_UNIT) else { return nil }
+    return .some(rate)
+  }
+
   static let faults = Set(Fault.allCases)
 
   var service: BluetoothUUID { DeviceUUID.otaService }

@@ -174,6 +174,19 @@ extension ReceiverMachine {
     return UInt32(truncatingIfNeeded: seconds * 1000 + attoseconds / 1_000_000_000_000_000)
   }
 
+  /// The time that the processor needed to create the bytes of the pending flash operation.
+  var decodingTime: Duration {
+    guard case .write(let bytes, at: let address) = operation, let rate = kind.decodingRate,
+      slot.contains(address), receiver.pointee.patch.held.size > 0
+    else { return .zero }
+    return .seconds(Double(bytes.count) / Double(rate))
+  }
+
+  private var slot: Range<Int> {
+    let start = Int(config.pointee.slot_address)
+    return start..<start + Int(config.pointee.slot_size)
+  }
+
   /// Handles the end of the flash operation.
   func flashDone(_ isDone: Bool) {
     operation = nil
@@ -223,6 +236,8 @@ extension ReceiverMachine {
     if kind.keepsPages && !kind.erasesAhead { config.pointee.page_buffer = page }
     config.pointee.may_erase = { _ in true }
     config.pointee.patches = kind.takesPatches
+    let units = (kind.decodingRate ?? 0) / Int(OTA_DECODE_UNIT)
+    config.pointee.decode_rate = UInt8(clamping: units)
     guard kind.base != .lost else { return }
     config.pointee.base_read = { context, offset, to, size in
       ReceiverMachine.from(context).readBase(Int(offset), Int(size), to: to)
@@ -238,12 +253,13 @@ extension ReceiverMachine {
   }
 
   /// Returns the answer to PATCH INFO, with the previous image if the profile requires this. The
-  /// answer is 8D, result, 9 bytes, and size and CRC32 of the running image.
+  /// answer is 8D, result, 9 bytes, size and CRC32 of the running image, and the decoding rate.
   private func reported(_ answer: [UInt8]) -> [UInt8] {
-    guard kind.base == .former, former.size > 0, answer.count == 19, answer[0] == 0x8D else {
+    guard kind.base == .former, former.size > 0, answer.count == 20, answer[0] == 0x8D else {
       return answer
     }
     return answer[..<11] + former.size.littleEndianBytes + former.crc32.littleEndianBytes
+      + answer[19...]
   }
 
   private func read(_ start: Int, _ size: Int, to: UnsafeMutablePointer<UInt8>?) -> Bool {

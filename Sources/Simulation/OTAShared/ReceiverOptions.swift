@@ -23,4 +23,7 @@ struct ReceiverOptions: Hashable, Sendable {
   var erasesAhead = false
   /// Whether the device neither erases nor writes a page that already holds its data (15).
   var keepsPages = false
+  /// The rate at which the processor decodes patches, in image bytes per second; `nil` = decoding
+  /// takes no time, and the device does not report its rate.
+  var decodingRate: Int?
 }

@@ -64,6 +64,11 @@ package struct OTAPatchInfo: Equatable, Sendable {
   package let pageSize: Int
   /// The running image, as in RUNNING; `.empty` if the device cannot read it.
   package let base: OTABase
+  /// The rate of the decoder in image bytes per second, without the time of the flash; `nil` =
+  /// unknown.
+  package let decodingRate: Int?
+
+  private static let rateUnit = 4096
 
   package init(decoding payload: [UInt8]) throws(OTADecodeFault) {
     var reader = ByteReader(payload, of: "PATCH INFO")
@@ -75,6 +80,8 @@ package struct OTAPatchInfo: Equatable, Sendable {
     lookaheadBits = Int(try reader.uint8())
     pageSize = Int(try reader.uint32())
     base = try OTABase(from: &reader)
+    let units = Int(try reader.uint8())
+    decodingRate = units > 0 ? units * Self.rateUnit : nil
   }
 }
 

@@ -98,7 +98,8 @@ struct OTAPatchNegotiation: Sendable {
       isAnswered: path.mode == .withResponse, roundTrip: patching?.roundTrip ?? .zero)
     return DeliveryConditions(
       bytesPerSecond: rate.bytesPerSecond, pageSize: info.pageSize,
-      isErasedAhead: info.erasesAhead, receiveBuffer: info.bufferSize)
+      isErasedAhead: info.erasesAhead, receiveBuffer: info.bufferSize,
+      decodingRate: patching?.info.decodingRate.map(Double.init))
   }
 
   // MARK: The announcement

@@ -13,6 +13,8 @@ package struct ReceiverFacts: Equatable, Sendable {
   package let erasesAhead: Bool
   /// The abilities of the decoder; `nil` = the device does not support patches, or was not asked.
   package let decoder: DecoderAbilities?
+  /// The rate of the decoder in image bytes per second; `nil` = not reported.
+  package let decodingRate: Int?
   /// The base of patches for the device; `nil` if the device does not report it.
   package let running: ContentIdentity?
 
@@ -22,6 +24,7 @@ package struct ReceiverFacts: Equatable, Sendable {
     slotSize = session.info.slotSize
     erasesAhead = session.info.erasesAhead
     decoder = session.patching?.abilities
+    decodingRate = session.patching?.info.decodingRate
     running = session.patching?.running
   }
 }

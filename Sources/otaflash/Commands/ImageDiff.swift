@@ -44,6 +44,14 @@ struct ImageDiff: Subcommand {
     transform: TimeSpan.parse)
   var writeTime: TimeSpan?
 
+  @Option(
+    name: .long,
+    help: ArgumentHelp(
+      "The rate of the device's decoder, in image bytes per second (default: not considered).",
+      valueName: "rate"),
+    transform: ByteCount.parse)
+  var decodingRate: ByteCount?
+
   @Option(name: .long, help: "The heatshrink window of the device in bits, 4 to 14.")
   var window: WholeNumber = 10
 
@@ -57,6 +65,9 @@ struct ImageDiff: Subcommand {
   func validate() throws {
     guard HeatshrinkOptions.windows.contains(window.value) else {
       throw ValidationError("--window \(window.value) is out of range; specify 4 to 14")
+    }
+    if let decodingRate, decodingRate.bytes == 0 {
+      throw ValidationError("--decoding-rate is 0; specify a rate such as 70K")
     }
     if let page, !Self.pageRange.contains(page.bytes) {
       throw ValidationError("--page \(page.bytes) is out of range; specify 256 to 1M")
@@ -86,6 +97,7 @@ struct ImageDiff: Subcommand {
     var conditions = DeliveryConditions(
       bytesPerSecond: Double(rate.bytes), isErasedAhead: isErasedAhead)
     if let page { conditions.pageSize = page.bytes }
+    conditions.decodingRate = decodingRate.map { Double($0.bytes) }
     if let eraseTime { conditions.eraseSeconds = eraseTime.duration.inSeconds }
     if let writeTime { conditions.writeSeconds = writeTime.duration.inSeconds }
     return conditions

@@ -29,7 +29,8 @@ import Testing
   }
 
   @Test func theForecastEqualsASlowLink() {
-    let forecast = conditions(1000).forecast(bytesAtPages: [4096, 8192], partEnds: [2])
+    let forecast = conditions(1000).forecast(
+      bytesAtPages: [4096, 8192], partEnds: [2], isDecoded: true)
     #expect(forecast.airSeconds == 8.192)
     #expect(forecast.seconds == 8.192 + 0.04)
     #expect(!forecast.isLimitedByFlash)
@@ -37,9 +38,21 @@ import Testing
 
   @Test func theForecastEqualsASlowFlash() {
     let forecast = conditions(100_000, erasedAhead: false).forecast(
-      bytesAtPages: [100, 200, 300], partEnds: [3])
+      bytesAtPages: [100, 200, 300], partEnds: [3], isDecoded: true)
     #expect(forecast.isLimitedByFlash)
     #expect(abs(forecast.seconds - (3 * 0.125 + 0.001)) < 1e-9)
+  }
+
+  /// A processor that decodes slower than its flash writes limits the rate of a patch, but not the
+  /// rate of the image itself.
+  @Test func theForecastEqualsASlowDecoder() {
+    var slow = conditions(1e9)
+    slow.decodingRate = 70_000
+    let pages = [100, 200, 300]
+    let patch = slow.forecast(bytesAtPages: pages, partEnds: [3], isDecoded: true)
+    #expect(abs(patch.seconds - 3 * (0.04 + 4096 / 70_000)) < 1e-6)
+    let image = slow.forecast(bytesAtPages: pages, partEnds: [3], isDecoded: false)
+    #expect(abs(image.seconds - 3 * 0.04) < 1e-6)
   }
 
   /// Data that arrives while a page is written must wait on the air, because the buffer is limited.
@@ -47,9 +60,9 @@ import Testing
     var slow = conditions(10_000, erasedAhead: true)
     slow.writeSeconds = 1
     slow.receiveBuffer = 100
-    let small = slow.forecast(bytesAtPages: [10, 10_010], partEnds: [2]).seconds
+    let small = slow.forecast(bytesAtPages: [10, 10_010], partEnds: [2], isDecoded: true).seconds
     slow.receiveBuffer = 20_000
-    let large = slow.forecast(bytesAtPages: [10, 10_010], partEnds: [2]).seconds
+    let large = slow.forecast(bytesAtPages: [10, 10_010], partEnds: [2], isDecoded: true).seconds
     #expect(large < small && large >= 2)
   }
 

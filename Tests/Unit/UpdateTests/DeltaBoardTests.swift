@@ -67,6 +67,24 @@ import Testing
     }
   }
 
+  /// A slow processor takes time for each page that it decodes, reports its rate, and the host
+  /// expects this time. The image itself is not decoded.
+  @Test func aSlowDecoderDelaysOnlyPatches() throws {
+    let slow = "fast?decode=8K"
+    func took(_ profile: String, _ policy: DeltaPolicy) throws -> Double {
+      let result = try flash(Self.new, onto: profile, storage: try board("fast")) {
+        $0.patches.bases = Self.bases
+        $0.patches.policy = policy
+      }.outcome.get()
+      #expect(result.isVerified)
+      return (result.uploadTook + result.verifyTook) / .seconds(1)
+    }
+    let expected = Double(Self.new.bytes.count) / 8192
+    let difference = try took(slow, .require) - took("fast", .require)
+    #expect(abs(difference - expected) < 0.2 * expected, "\(difference)")
+    #expect(try abs(took(slow, .never) - took("fast", .never)) < 0.01)
+  }
+
   /// The device loses its power in the middle of the transfer, and must still create the image.
   @Test func theDeviceMayResetAnywhere() throws {
     for operation in stride(from: 1, through: 60, by: 4) {

@@ -219,6 +219,7 @@ extension PatchDevice.Memory {
     case 0x0D where script.takesPatches:
       let reported = script.tellsBase ? base : [UInt8](repeating: 0, count: 8)
       return [0, 2, 0x15, 0, 10, 10] + littleEndian(UInt32(PatchDevice.pageSize)) + reported
+        + [0]
     case 0x0E where script.takesPatches: return announce(request)
     case 0x0F where script.takesPatches: return [0] + held(isPatch: true)
     default: return [1]

@@ -364,7 +364,7 @@ class Receiver:
         yield from ()
         bits = self.board.window_bits, self.board.lookahead_bits
         return Result.DONE, struct.pack(
-            "<BHBBIII", 1 << 1, 1 << 0 | 1 << 2 | 1 << 4, *bits, self.flash.page_size, *self._base()
+            "<BHBBIIIB", 1 << 1, 1 << 0 | 1 << 2 | 1 << 4, *bits, self.flash.page_size, *self._base(), 0
         )
 
     def _announce(self, base_size: int, base_crc: int, size: int, crc: int) -> Operation:

@@ -37,7 +37,7 @@ static void test_vectors(void) {
   request(&d, info, 2);
   CHECK(ANSWERED(0x81, 0, 1, 0x1C, 1, 0xA0, 0, 0, 0, 0x40, 0, 0, 0, 4, 0, 0, 0x64, 0, 0, 4));
   request_op(&d, OTA_OP_PATCH_INFO);
-  CHECK(ANSWERED(0x8D, 0, 6, 0x15, 1, 10, 10, 0, 4, 0, 0, 0x40, 0, 0, 0, 0x8C, 0xCE, 14, 0x10));
+  CHECK(ANSWERED(0x8D, 0, 6, 0x15, 1, 10, 10, 0, 4, 0, 0, 0x40, 0, 0, 0, 0x8C, 0xCE, 14, 0x10, 0));
   request_op(&d, OTA_OP_PATCH_POINT);
   CHECK(ANSWERED(0x8F, 0, ZEROS));
   CHECK(begin_patch(0) == OTA_RESULT_WRONG_STATE && d.answer_size == 2);
