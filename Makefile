@@ -221,9 +221,10 @@ site-pages: docs
 	@tools/deps chromium fonts-dejavu-core
 	python3 -B Tests/System/SitePages/browse.py .build/site $(PICTURES)
 
-# Writes docs/troubleshooting.md and DIAGNOSTICS in otaflash(1) from the table of error codes.
+# Writes docs/troubleshooting.md and DIAGNOSTICS in otaflash(1) from the table of error codes, and docs/devices.md from
+# the table of products.
 troubleshooting:
-	WRITE_DOCUMENTS=1 Tests/run --filter ExplanationTests
+	WRITE_DOCUMENTS=1 Tests/run --filter 'ExplanationTests|DevicesPageTests'
 
 # Draws the picture in the README from a run of `flash`.
 picture:
