@@ -460,7 +460,9 @@ let package = Package(
       swiftSettings: strict),
     .unitTests(
       name: "UpdateTests",
-      dependencies: simulatedUpdate + ["OtaflashWire", "OtaflashDelta", "OtaflashTestSupport"]),
+      dependencies: simulatedUpdate + [
+        "OtaflashWire", "OtaflashDelta", "OtaflashSampleFirmware", "OtaflashTestSupport",
+      ]),
     .executableTarget(
       name: "smp-codec", dependencies: ["OtaflashWire", "OtaflashTestSupport"],
       path: "Tests/System/SMPOracle/Codec",
