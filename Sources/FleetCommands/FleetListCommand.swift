@@ -22,10 +22,11 @@ struct FleetListCommand: Subcommand {
     do throws(StorageFault) {
       let runs = try store.runs()
       guard !runs.isEmpty else { return none(session) }
-      var rows = [Self.columns]
+      var rows: [[String]] = []
       for run in runs {
         let state = try store.lastTurn(of: run.id)?.turnWords ?? ""
-        rows.append([run.id, run.campaign, run.began.text, state])
+        let began = Timestamp.ago(Double(run.began.milliseconds) / 1000)
+        rows.append([run.id, run.campaign, began, state])
         session.console.event(
           "fleet_kept",
           [
@@ -34,7 +35,7 @@ struct FleetListCommand: Subcommand {
             "events": .integer(run.events),
           ])
       }
-      for line in Text.table(rows) { session.console.result(line) }
+      session.console.table(Self.columns, rows, keeping: ["RUN"])
     } catch {
       throw .fleet(.store(error))
     }

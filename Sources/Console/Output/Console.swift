@@ -75,7 +75,9 @@ package final class Console: Sendable {
 
   package func note(_ line: Line, verbosity: Int = 0) {
     guard prints(atVerbosity: verbosity) else { return }
-    state.withLock { _ in queue.addRemark(line.shown + "\n") }
+    state.withLock { _ in
+      for line in wrapped(line) { queue.addRemark(line.shown + "\n") }
+    }
   }
 
   /// Prints a question, even with `-q` and `--json`, so that the user can answer it. The cursor
@@ -94,8 +96,23 @@ package final class Console: Sendable {
   package func error(_ lines: [Line]) {
     guard !settings.json else { return }
     state.withLock { _ in
-      for line in lines { queue.addError(line.shown + "\n") }
+      for line in lines.flatMap(wrapped) { queue.addError(line.shown + "\n") }
     }
+  }
+
+  /// Wraps a sentence at the width of the terminal. A command stays on one line, so that it can be
+  /// copied.
+  private func wrapped(_ line: Line) -> [Line] {
+    guard let columns = settings.errorColumns, !line.containsCommand else { return [line] }
+    return line.wrapped(to: columns)
+  }
+
+  /// Prints rows with aligned columns, within the width of the terminal if there is one.
+  ///
+  /// - Parameter kept: the titles that identify a row.
+  package func table(_ titles: [String], _ rows: [[String]], keeping kept: Set<String>) {
+    let table = TextTable(titles: titles, rows: rows, kept: kept)
+    for line in table.lines(within: settings.outputColumns) { result(line) }
   }
 
   /// Ends the output, and waits until all of it is written.

@@ -10,6 +10,10 @@ package struct OutputSettings: Equatable, Sendable {
   package var progress: Progress
   package var outputStyle: Style
   package var errorStyle: Style
+  /// The width of the terminal that shows results; `nil` = no terminal, so no line is changed.
+  package var outputColumns: Int?
+  /// The width of the terminal that shows errors and notes; `nil` = no terminal.
+  package var errorColumns: Int?
 
   /// The input from the environment.
   package struct Surroundings: Equatable, Sendable {
@@ -62,6 +66,8 @@ package struct OutputSettings: Equatable, Sendable {
     }
     outputStyle = style(surroundings.outputIsTerminal)
     errorStyle = style(surroundings.errorIsTerminal)
+    outputColumns = surroundings.outputIsTerminal ? surroundings.columns : nil
+    errorColumns = surroundings.errorIsTerminal ? surroundings.columns : nil
     self.progress =
       switch progress {
       case _ where json || quiet: .none

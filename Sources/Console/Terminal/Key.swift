@@ -2,10 +2,13 @@
 package enum Key: Equatable, Sendable {
   case up, down, pageUp, pageDown, first, last
   case enter
-  /// Escape, `q`, or the end of the input.
+  case escape
+  /// Backspace.
+  case erase
+  /// A printable character of ASCII.
+  case character(Character)
+  /// Ctrl-C or Ctrl-D, if the terminal does not translate them, or the end of the input.
   case leave
-  /// 1…9.
-  case digit(Int)
   case other
 }
 
@@ -37,7 +40,7 @@ package struct KeyDecoder: Sendable {
     defer { pending = [] }
     switch pending.count {
     case 0: return []
-    case 1: return [.leave]
+    case 1: return [.escape]
     default: return [.other]
     }
   }
@@ -58,14 +61,10 @@ package struct KeyDecoder: Sendable {
 
   private static func plain(_ byte: UInt8) -> Key {
     switch byte {
-    case UInt8(ascii: "k"): .up
-    case UInt8(ascii: "j"): .down
-    case UInt8(ascii: "g"): .first
-    case UInt8(ascii: "G"): .last
     case UInt8(ascii: "\r"), UInt8(ascii: "\n"): .enter
-    // Ctrl-C and Ctrl-D, if the terminal does not translate them.
-    case UInt8(ascii: "q"), 0x03, 0x04: .leave
-    case UInt8(ascii: "1")...UInt8(ascii: "9"): .digit(Int(byte - UInt8(ascii: "0")))
+    case 0x03, 0x04: .leave
+    case 0x08, 0x7F: .erase
+    case 0x20..<0x7F: .character(Character(UnicodeScalar(byte)))
     default: .other
     }
   }

@@ -36,6 +36,49 @@ package struct Line: Equatable, Sendable {
     return clipped + style.ellipsis
   }
 
+  /// Whether the line contains a command to copy.
+  var containsCommand: Bool {
+    let text = text.drop { $0 == " " }
+    return ["help:", "next:"].contains { text.hasPrefix($0) }
+  }
+
+  /// The least width at which text is wrapped.
+  private static let wrappingMinimum = 20
+
+  /// Returns lines of at most `columns` columns, wrapped at spaces. The following lines are
+  /// indented as the first, by two columns at least. A longer word occupies a separate line.
+  package func wrapped(to columns: Int) -> [Line] {
+    guard self.columns > columns, columns >= Self.wrappingMinimum else { return [self] }
+    let indent = String(repeating: " ", count: text.prefix { $0 == " " }.count)
+    var lines: [Line] = []
+    var line = Line(indent)
+    var isEmpty = true
+    for word in words.drop(while: \.isEmpty) {
+      if !isEmpty, line.columns + 1 + word.columns > columns {
+        lines.append(line)
+        line = Line(indent.isEmpty ? "  " : indent)
+        isEmpty = true
+      }
+      line = line + (isEmpty ? "" : " ") + word
+      isEmpty = false
+    }
+    return lines + [line]
+  }
+
+  /// The text between spaces, with its colors.
+  private var words: [Line] {
+    var words = [Line("")]
+    for part in parts {
+      for (index, text) in part.text.split(separator: " ", omittingEmptySubsequences: false)
+        .enumerated()
+      {
+        if index > 0 { words.append("") }
+        words[words.count - 1] = words[words.count - 1] + Line(String(text), paint: part.paint)
+      }
+    }
+    return words
+  }
+
   /// The text with escape sequences for the terminal.
   package var shown: String {
     parts.map { part in

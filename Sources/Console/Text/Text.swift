@@ -84,22 +84,6 @@ package enum Text {
     }
     return lines
   }
-
-  /// Returns rows with aligned columns. Columns are separated by two spaces, and no line ends with
-  /// a space. Widths are in columns of a terminal.
-  package static func table(_ cells: [[String]]) -> [String] {
-    let rows = cells.map { $0.map(VisibleText.escaped) }
-    let columns = rows.map(\.count).max() ?? 0
-    let widths = (0..<columns).map { column in
-      rows.map { column < $0.count ? $0[column].count : 0 }.max() ?? 0
-    }
-    return rows.map { row in
-      let last = row.lastIndex { !$0.isEmpty } ?? -1
-      return row.prefix(last + 1).enumerated().map { index, cell in
-        index == last ? cell : cell + String(repeating: " ", count: widths[index] - cell.count)
-      }.joined(separator: "  ")
-    }
-  }
 }
 
 extension Duration {

@@ -15,6 +15,24 @@ package enum Timestamp {
     return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
   }
 
+  /// Returns a time in the past for people: `12 s ago`, `5 min ago`, `3 h ago`, `4 days ago`; after
+  /// two weeks the date, in UTC.
+  ///
+  /// - Parameters:
+  ///   - seconds: the seconds since 1970.
+  ///   - now: the present time in the same unit.
+  package static func ago(_ seconds: Double, now: Double = secondsSince1970()) -> String {
+    let age = now - seconds
+    switch age {
+    case ..<1: return "just now"
+    case ..<120: return "\(Int(age)) s ago"
+    case ..<7_200: return "\(Int(age / 60)) min ago"
+    case ..<172_800: return "\(Int(age / 3_600)) h ago"
+    case ..<1_209_600: return "\(Int(age / 86_400)) days ago"
+    default: return String(text(seconds).prefix(10))
+    }
+  }
+
   /// The present time of day in the local time zone: `12:00:00.000`.
   package static func timeOfDay() -> String {
     var time = timespec()

@@ -41,6 +41,9 @@ package struct LiveTable: Sendable {
   private let hasKeys: Bool
   package private(set) var rows: [Row] = []
   package private(set) var selected: String?
+  /// The text that the name, alias or address of a visible row contains; `nil` = all rows are
+  /// visible, and letters are commands.
+  package private(set) var filter: String?
   private var settled: Duration?
   /// The index of the first visible row.
   private var top = 0
@@ -100,7 +103,7 @@ package struct LiveTable: Sendable {
     if let settled, now - settled < Self.settling { return }
     // In the first second, the order of the devices still changes.
     if settled != nil, isChoice, selected == nil {
-      selected = rows.first { $0.verdict != .other }?.id
+      selected = visible.first { $0.verdict != .other }?.id
     }
     settled = now
     rows.removeAll { row in
@@ -123,29 +126,66 @@ package struct LiveTable: Sendable {
     return row.strength ?? -.infinity > (other.strength ?? -.infinity) + margin
   }
 
+  /// The rows that the filter permits.
+  package var visible: [Row] {
+    guard let filter, !filter.isEmpty else { return rows }
+    let wanted = filter.lowercased()
+    return rows.filter { row in
+      [row.id, row.name, aliases[row.id]].contains { $0?.lowercased().contains(wanted) ?? false }
+    }
+  }
+
   package mutating func press(_ key: Key) -> Outcome {
-    let place = rows.firstIndex { $0.id == selected }
+    let visible = visible
+    let place = visible.firstIndex { $0.id == selected }
     switch key {
     case .leave: return .left
+    case .escape:
+      guard filter != nil else { return .left }
+      filter = nil
     case .enter:
       // The line below the table states the reason; flash would refuse the device.
-      guard isChoice, let place, rows[place].verdict != .other else { return .goesOn }
-      return .chosen(rows[place].id)
+      guard isChoice, let place, visible[place].verdict != .other else { return .goesOn }
+      return .chosen(visible[place].id)
     case .other: break
     case .up: select(place.map { $0 - 1 } ?? 0)
     case .down: select(place.map { $0 + 1 } ?? 0)
     case .pageUp: select((place ?? 0) - page)
     case .pageDown: select((place ?? 0) + page)
     case .first: select(0)
-    case .last: select(rows.count - 1)
-    case .digit(let digit): if digit <= rows.count { select(digit - 1) }
+    case .last: select(visible.count - 1)
+    case .erase:
+      filter = filter.flatMap { $0.isEmpty ? nil : String($0.dropLast()) }
+      selectVisible()
+    case .character(let character):
+      if filter == nil, let command = Self.commands[character] { return press(command) }
+      if filter == nil, character == "q" { return .left }
+      if filter == nil, let digit = character.wholeNumberValue, (1...9).contains(digit) {
+        if digit <= visible.count { select(digit - 1) }
+        return .goesOn
+      }
+      // A slash starts a filter whose first character is a command.
+      filter = filter.map { $0 + String(character) } ?? (character == "/" ? "" : String(character))
+      selectVisible()
     }
     return .goesOn
   }
 
+  private static let commands: [Character: Key] = [
+    "k": .up, "j": .down, "g": .first, "G": .last,
+  ]
+
   private mutating func select(_ place: Int) {
-    guard isChoice, !rows.isEmpty else { return }
-    selected = rows[min(max(place, 0), rows.count - 1)].id
+    let visible = visible
+    guard isChoice, !visible.isEmpty else { return }
+    selected = visible[min(max(place, 0), visible.count - 1)].id
+  }
+
+  /// Selects a device that the filter permits, if the selected device is no longer visible.
+  private mutating func selectVisible() {
+    let visible = visible
+    guard isChoice, !visible.contains(where: { $0.id == selected }) else { return }
+    selected = visible.first { $0.verdict != .other }?.id
   }
 
   // MARK: Output
@@ -157,32 +197,40 @@ package struct LiveTable: Sendable {
     let extra = isChoice ? 3 : 2
     let room = max(height - 1 - extra, 1)
     page = room
-    let place = rows.firstIndex { $0.id == selected } ?? 0
-    top = max(min(top, place, max(rows.count - room, 0)), place - room + 1)
-    let shown = Array(rows.enumerated().dropFirst(top).prefix(room))
+    let visible = visible
+    let place = visible.firstIndex { $0.id == selected } ?? 0
+    top = max(min(top, place, max(visible.count - room, 0)), place - room + 1)
+    let shown = Array(visible.enumerated().dropFirst(top).prefix(room))
     let columns = max(columns - 1, 1)
     let layout = LiveTableLayout(
       self, shown.map { ($0.offset, $0.element) }, room: columns, at: now, in: style)
     var lines = layout.lines
     if rows.isEmpty { lines.append("  no device found yet") }
+    if !rows.isEmpty, visible.isEmpty { lines.append("  no device matches the filter") }
     if isChoice, height > extra + 1 { lines.append(detail(in: style)) }
-    lines.append(legend(hidden: rows.count - shown.count, in: style))
+    lines.append(legend(hidden: visible.count - shown.count, in: style))
     return lines.suffix(max(height - 1, 1)).map { $0.clipped(to: columns, in: style) }
   }
 
   /// Returns the columns of the selected row that were omitted.
   private func detail(in style: Style) -> Line {
-    guard let row = rows.first(where: { $0.id == selected }) else { return "" }
+    guard let row = visible.first(where: { $0.id == selected }) else { return "" }
     let reason = row.lastSeen == nil ? "chosen last; not found yet" : fit?.reason(row.services)
     return style.dim("  " + ([row.id] + [reason].compactMap(\.self)).joined(separator: "  "))
   }
 
   private func legend(hidden: Int, in style: Style) -> Line {
+    if let filter {
+      let found = "\(Text.grouped(visible.count)) of " + Text.counted(rows.count, "device")
+      return style.dim("  filter: ") + filter + style.dim("   \(found)   Esc clears the filter")
+    }
     let keys =
-      style.unicode ? "↑↓ move · ⏎ flash · q quit" : "up, down: move, enter: flash, q: quit"
+      style.unicode
+      ? "↑↓ move · ⏎ flash · type to filter · q quit"
+      : "up, down: move, enter: flash, type to filter, q: quit"
     let count = Text.counted(rows.count { $0.lastSeen != nil }, "device") + " found"
     let more = hidden > 0 ? ["\(Text.grouped(hidden)) more"] : []
-    let parts = (isChoice ? [keys] : hasKeys ? ["q quit"] : []) + [count] + more
+    let parts = (isChoice ? [keys] : hasKeys ? ["type to filter", "q quit"] : []) + [count] + more
     return style.dim("  " + parts.joined(separator: "   "))
   }
 }

@@ -1,5 +1,7 @@
 #if Fleet
 import ArgumentParser
+import Foundation
+import OtaflashFleetHost
 
 /// The run that a command concerns.
 struct RunOption: ParsableArguments, Sendable {
@@ -8,7 +10,11 @@ struct RunOption: ParsableArguments, Sendable {
       """
       The run, by the first characters of its name (default: the active run, otherwise the newest \
       run).
-      """)
+      """,
+    completion: .custom { _, _, prefix in
+      FleetFolder.runNames(environment: ProcessInfo.processInfo.environment)
+        .filter { $0.hasPrefix(prefix) }
+    })
   var run: String?
 }
 #endif

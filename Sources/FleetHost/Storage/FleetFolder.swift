@@ -20,8 +20,24 @@ package struct FleetFolder: Sendable {
     } catch {
       throw .state(error)
     }
-    store = directory.path + "/fleet.sqlite"
+    store = Self.store(in: directory)
     self.session = session
+  }
+
+  private static func store(in directory: StateDirectory) -> String {
+    directory.path + "/fleet.sqlite"
+  }
+
+  /// Returns the names of the kept runs, the newest first, for the completion of a shell, which
+  /// shows no errors: without a readable store there are none.
+  package static func runNames(environment: [String: String]) -> [String] {
+    do {
+      let path = store(in: try StateDirectory.locate(environment: environment))
+      guard access(path, R_OK) == 0 else { return [] }
+      return try FleetStore(path: path, isReadOnly: true).runs().map(\.id)
+    } catch {
+      return []
+    }
   }
 
   /// Returns the store for a command that only reads; `nil` if it does not exist.

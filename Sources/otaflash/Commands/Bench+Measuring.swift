@@ -199,7 +199,7 @@ extension Bench {
       rows += found
     }
     session.console.result("")
-    for line in Text.table([ImageRow.titles] + rows.map(\.cells)) { session.console.result(line) }
+    session.console.table(ImageRow.titles, rows.map(\.cells), keeping: ["interval", "MTU", "sent"])
     for note in benchmark.notes { session.console.note(note) }
     return rows
   }

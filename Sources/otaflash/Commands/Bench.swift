@@ -150,9 +150,8 @@ struct Bench: TargetedCommand {
       key: key, capture: try session.capture?.file(), device: target.device.text)
     let links = try await measure(sweep, in: session)
     let rows = links.map(\.row)
-    for line in Text.table([BenchmarkRow.titles] + rows.map(\.cells)) {
-      session.console.result(line)
-    }
+    session.console.table(
+      BenchmarkRow.titles, rows.map(\.cells), keeping: ["mode", "interval", "MTU"])
     tellOfUnsettled(rows, session)
     let title = "otaflash bench -d \(target.device.text)"
     if let pair {

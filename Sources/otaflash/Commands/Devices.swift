@@ -42,10 +42,11 @@ struct Devices: Subcommand {
       session.console.note("no device is known yet; find devices with " + session.command("scan"))
       return .done("listed")
     }
-    let cells =
-      [DeviceRecord.columns] + rows.map { $0.row(alias: $1) }
-      + unseen.map { [$0.device, $0.alias.description] }
-    for line in Text.table(cells) { session.console.result(line) }
+    let blanks = [String](repeating: "", count: DeviceRecord.columns.count - 2)
+    session.console.table(
+      DeviceRecord.columns,
+      rows.map { $0.row(alias: $1) }
+        + unseen.map { [$0.device, $0.alias.description] + blanks }, keeping: ["DEVICE"])
     return .done("listed")
   }
 
@@ -156,8 +157,8 @@ extension DeviceRecord {
   func row(alias: DeviceAlias?) -> [String] {
     [
       id, alias?.description ?? "", name ?? "", lastVersion?.version.description ?? "",
-      lastFlashing?.outcome.rawValue ?? "", lastConnected.map { Timestamp.text($0) } ?? "",
-      Timestamp.text(lastSeen),
+      lastFlashing?.outcome.rawValue ?? "", lastConnected.map { Timestamp.ago($0) } ?? "",
+      Timestamp.ago(lastSeen),
     ]
   }
 

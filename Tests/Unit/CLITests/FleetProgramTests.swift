@@ -1,4 +1,5 @@
 import Foundation
+import OtaflashFleetHost
 import Testing
 
 /// Tests of `otaflash fleet`, which run the program as a shell does, over simulated boards. The
@@ -51,7 +52,12 @@ import Testing
     let again = try fleet("run", file)
     #expect(again.status == 3)
     #expect(again.errors.contains("--again starts another"), "\(again.errors)")
-    #expect(try fleet("list").output.split(separator: "\n").count == 2)
+    let list = try fleet("list").output.split(separator: "\n")
+    #expect(list.count == 2 && list[1].contains(" ago") || list[1].contains("just now"))
+    // A shell completes the name of the run.
+    let names = FleetFolder.runNames(environment: program.environment)
+    #expect(names.count == 1 && list[1].hasPrefix(names[0]))
+    #expect(FleetFolder.runNames(environment: try Program().environment).isEmpty)
   }
 
   @Test func aPlanWritesNothing() throws {

@@ -126,7 +126,8 @@ import Testing
     _ = table.lines(rows: 14, columns: 80, at: .seconds(2), in: Self.style)
     let moves: [(Key, String)] = [
       (.down, "d2"), (.up, "d1"), (.up, "d1"), (.last, "d30"), (.down, "d30"), (.first, "d1"),
-      (.digit(7), "d7"), (.pageDown, "d17"), (.pageUp, "d7"), (.other, "d7"),
+      (.character("7"), "d7"), (.pageDown, "d17"), (.pageUp, "d7"), (.other, "d7"),
+      (.character("j"), "d8"), (.character("k"), "d7"), (.character("G"), "d30"),
     ]
     for (key, selected) in moves {
       #expect(table.press(key) == .goesOn)
@@ -137,6 +138,33 @@ import Testing
     var plain = Self.table([Self.device("a", -60)], isChoice: false)
     #expect(plain.press(.enter) == .goesOn && plain.press(.down) == .goesOn)
     #expect(plain.selected == nil)
+  }
+
+  /// Text that is typed filters the rows by name, alias and address. The first character may be a
+  /// command only after a slash.
+  @Test func typedTextFiltersTheRows() {
+    var table = Self.table([
+      Self.device("A1", -40, name: "lamp", services: ["FE59"]),
+      Self.device("B2", -50, name: "Door-01"), Self.device("C3", -60, name: "door-02"),
+    ])
+    func type(_ text: String) { for character in text { _ = table.press(.character(character)) } }
+    type("do")
+    #expect(table.visible.map(\.id) == ["B2", "C3"] && table.selected == "B2")
+    let shown = table.lines(rows: 10, columns: 80, at: .seconds(2), in: Self.style).map(\.text)
+    #expect(shown.last == "  filter: do   2 of 3 devices   Esc clears the filter")
+    #expect(!shown.contains { $0.contains("lamp") })
+    // Digits, q and j belong to the text while a filter is typed.
+    type("or-02")
+    #expect(table.visible.map(\.id) == ["C3"] && table.press(.enter) == .chosen("C3"))
+    type("q")
+    #expect(table.visible.isEmpty && table.selected == nil && table.press(.enter) == .goesOn)
+    #expect(table.press(.erase) == .goesOn && table.selected == "C3")
+    #expect(table.press(.escape) == .goesOn && table.visible.count == 3 && table.filter == nil)
+    type("/j")
+    #expect(table.filter == "j" && table.visible.isEmpty)
+    for _ in 0..<2 { _ = table.press(.erase) }
+    #expect(table.filter == nil && table.press(.escape) == .left)
+    #expect(table.press(.character("q")) == .left)
   }
 
   // MARK: Lines
@@ -177,7 +205,7 @@ import Testing
         "▸ 1  █████████░  -48 dBm  door-01  C0:FF:EE:00:00:01  7 s   fits ",
         "  2  █████░░░░░  -70 dBm           C0:FF:EE:00:00:02  7 s   no   ",
         "  C0:FF:EE:00:00:01  supports otaflash, which accepts app.bin",
-        "  ↑↓ move · ⏎ flash · q quit   2 devices found",
+        "  ↑↓ move · ⏎ flash · type to filter · q quit   2 devices found",
       ])
     let narrow = table.lines(rows: 24, columns: 40, at: .seconds(7), in: .plain).map(\.text)
     #expect(narrow[1].hasPrefix("> ") && narrow[1].contains("door-01"))
@@ -211,10 +239,11 @@ import Testing
 /// Key sequences as terminals send them.
 @Suite struct KeyDecoderTests {
   @Test(arguments: [
-    ("\u{1B}[A", Key.up), ("\u{1B}OB", .down), ("k", .up), ("j", .down), ("\u{1B}[5~", .pageUp),
+    ("\u{1B}[A", Key.up), ("\u{1B}OB", .down), ("k", .character("k")),
+    ("\u{7F}", .erase), ("\u{1B}[5~", .pageUp),
     ("\u{1B}[6~", .pageDown), ("\u{1B}[H", .first), ("\u{1B}[4~", .last), ("\r", .enter),
-    ("\n", .enter), ("q", .leave), ("\u{03}", .leave), ("\u{04}", .leave), ("7", .digit(7)),
-    ("0", .other), ("x", .other), ("\u{1B}[1;5C", .other), ("\u{1B}x", .other),
+    ("\n", .enter), ("\u{03}", .leave), ("\u{04}", .leave), ("7", .character("7")),
+    (" ", .character(" ")), ("\u{01}", .other), ("\u{1B}[1;5C", .other), ("\u{1B}x", .other),
   ])
   func aSequenceInAnyPiecesIsAKey(_ text: String, _ key: Key) {
     var whole = KeyDecoder()
@@ -227,17 +256,17 @@ import Testing
   @Test func anEscapeWithoutAContinuationIsAKey() {
     var decoder = KeyDecoder()
     #expect(decoder.take([0x1B]).isEmpty)
-    #expect(decoder.pause() == [.leave])
+    #expect(decoder.pause() == [.escape])
     #expect(decoder.take("\u{1B}[".utf8).isEmpty)
-    #expect(decoder.pause() == [.other] && decoder.take("j".utf8) == [.down])
+    #expect(decoder.pause() == [.other] && decoder.take("j".utf8) == [.character("j")])
   }
 
   /// An invalid sequence ends at some point, and the keys after the sequence are decoded.
   @Test func invalidInputIsNotAKey() {
     var decoder = KeyDecoder()
     let keys = decoder.take([0x1B, 0x5B] + [UInt8](repeating: 0x30, count: 100))
-    #expect(keys.allSatisfy { $0 == .other })
+    #expect(keys.allSatisfy { $0 == .other || $0 == .character("0") })
     _ = decoder.pause()
-    #expect(decoder.take("q".utf8) == [.leave])
+    #expect(decoder.take("q".utf8) == [.character("q")])
   }
 }
