@@ -471,6 +471,9 @@ let package = Package(
     .unitTests(
       name: "NordicTests", dependencies: simulatedUpdate + [crypto, "OtaflashTestSupport"]),
     .unitTests(
+      name: "EspressifTests", dependencies: simulatedUpdate + ["OtaflashTestSupport"],
+      exclude: ["Fixtures"]),
+    .unitTests(
       name: "SimulationTests",
       dependencies: simulatedUpdate + [
         "OtaflashWire", "OtaflashDelta", crypto, "OtaflashTestSupport",
