@@ -25,10 +25,13 @@ struct EspressifPeer: Sendable {
   }
 
   /// Distinguishes implementations with the same attributes.
-  func confirm(by answer: EspressifSectorAnswer) {
-    guard identified == .component, retained.value.confirmed == nil else { return }
-    let confirmed = identified.confirmed(by: answer)
-    if confirmed != identified { retained.update { $0.confirmed = confirmed } }
+  func confirm(by answer: EspressifSectorAnswer) { confirm(identified.confirmed(by: answer)) }
+
+  private func confirm(_ device: EspressifDevice) {
+    guard identified == .component, device != identified, retained.value.confirmed == nil else {
+      return
+    }
+    retained.update { $0.confirmed = device }
   }
 
   // MARK: The survey
@@ -56,12 +59,17 @@ struct EspressifPeer: Sendable {
         let left = context.clock.now.duration(to: deadline)
         guard let answer = try await channel.answer(stage, within: left) else { break }
         if answer.sector == EspressifOTA.markerSector, answer.status == .wrongSector {
+          confirm(isSure ? .nimble : .bluedroid)
           return device.survey == .barrier ? nil : Int(answer.wanted)
         }
         try receive(answer)
       }
-      if stage == .prepare, !isSure || device.survey == .barrier { return nil }
-      if device.survey == .barrier { return nil }
+      switch device.survey {
+      case .barrier: return nil
+      case .packet: if stage == .prepare, !isSure { return nil }
+      // A transfer was started, so the device answers.
+      case .lastPacket: break
+      }
     }
     return nil
   }

@@ -224,6 +224,8 @@ final class InterferingLink: Link {
         // The stack of the host confirms an indication that its program does not receive.
         if pdu.first == 0x1D { try await base.send([ATTOpcode.handleValueConfirmation.rawValue]) }
       case .twice: waiting.withLock { $0 += [pdu, pdu] }
+      // A device sends no further indication until the host has confirmed this one.
+      case .late where pdu.first == 0x1D: waiting.withLock { $0.append(pdu) }
       case .late: delayed.withLock { $0 = pdu }
       }
       if let late { waiting.withLock { $0.append(late) } }
