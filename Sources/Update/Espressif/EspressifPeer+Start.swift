@@ -71,10 +71,15 @@ extension EspressifPeer {
   private func announce(
     _ image: FirmwareImage, keepingRecord: Bool = false
   ) async throws(UpdateFault) -> EspressifStatus {
+    // These devices erase the flash before the answer, perhaps longer than the 30 s of an ATT
+    // transaction, so START is written without response. A request before it ensures the security
+    // of the link; outside of a transfer the device ignores the packet.
+    let isLong = device == .raw || device == .nimbleOTA
+    if isLong { _ = try await channel.write(Self.marker(device.survey), .prepare) }
     retained.update { $0.announces(image) }
     let answer = try await channel.perform(
       .start(length: UInt32(image.bytes.count)), .prepare, within: context.options.busyLimit,
-      isLong: device == .raw)
+      isLong: isLong)
     guard answer.status == .accepted else { return answer.status }
     let window = device == .raw ? min(max(1, Int(answer.window)), 64) : 1
     retained.update {

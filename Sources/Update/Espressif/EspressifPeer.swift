@@ -79,7 +79,7 @@ struct EspressifPeer: Sendable {
     (channel.client.linkFacts.connectionInterval ?? .zero) * 4
   }
 
-  private static func marker(_ survey: EspressifDevice.Survey) -> [UInt8] {
+  static func marker(_ survey: EspressifDevice.Survey) -> [UInt8] {
     let sector: [UInt8] = [0xFE, 0xFF]
     return switch survey {
     case .packet, .barrier: sector + [0]

@@ -40,6 +40,8 @@ final class EventLog: Sendable {
 struct Outcome: Sendable {
   let results: [Result<UpdateResult, UpdateFault>]
   let log: EventLog
+  /// The writes that reached the device, and its answers: opcode, handle and value.
+  let delivered: [[UInt8]]
   let runningImage: [UInt8]
   let elapsed: Duration
 
@@ -106,7 +108,8 @@ func flash(
     }
   }
   return Outcome(
-    results: results, log: log, runningImage: try board.runningImage(),
+    results: results, log: log, delivered: counters.delivered,
+    runningImage: try board.runningImage(),
     elapsed: timeline.clock.now.elapsed)
 }
 
@@ -139,6 +142,10 @@ private func outcome(
 final class InterferenceState: Sendable {
   private struct Counts { var packets = 0, answers = 0, all = 0, isCut = false }
   private let counts = Mutex(Counts())
+  private let pdus = Mutex<[[UInt8]]>([])
+
+  var delivered: [[UInt8]] { pdus.withLock { $0 } }
+  func note(_ pdu: [UInt8]) { pdus.withLock { $0.append(pdu) } }
 
   func nextPacket() -> Int {
     counts.withLock {
@@ -192,20 +199,25 @@ final class InterferingLink: Link {
 
   func send(_ pdu: [UInt8]) async throws(LinkLoss) {
     try cutIfDue()
-    guard pdu.first == ATTOpcode.writeCommand.rawValue else { return try await base.send(pdu) }
+    guard pdu.first == ATTOpcode.writeCommand.rawValue else { return try await deliver(pdu) }
     let held = delayedPacket.withLock { packet in
       defer { packet = nil }
       return packet
     }
     switch interference.packets(state.nextPacket()) {
-    case .pass: try await base.send(pdu)
+    case .pass: try await deliver(pdu)
     case .lose: break
     case .twice:
-      try await base.send(pdu)
-      try await base.send(pdu)
+      try await deliver(pdu)
+      try await deliver(pdu)
     case .late: delayedPacket.withLock { $0 = pdu }
     }
-    if let held { try await base.send(held) }
+    if let held { try await deliver(held) }
+  }
+
+  private func deliver(_ pdu: [UInt8]) async throws(LinkLoss) {
+    state.note(pdu)
+    try await base.send(pdu)
   }
 
   func receive() async throws(LinkLoss) -> [UInt8] {
@@ -213,6 +225,7 @@ final class InterferingLink: Link {
       if let pdu = waiting.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) { return pdu }
       let pdu = try await base.receive()
       try cutIfDue()
+      state.note(pdu)
       guard pdu.first == 0x1B || pdu.first == 0x1D, pdu.count > 3 else { return pdu }
       let late = delayed.withLock { answer in
         defer { answer = nil }
