@@ -1,7 +1,7 @@
 import Crypto
 
-/// An application image for the bootloader of ESP-IDF: header, segments, checksum and hash (ESP-IDF,
-/// `esp_image_header_t`; esptool, "Firmware Image Format").
+/// An application image for the bootloader of ESP-IDF: header, segments, checksum and hash
+/// (ESP-IDF, `esp_image_header_t`; esptool, "Firmware Image Format").
 public struct ESPImage: Equatable, Sendable {
   /// A part of the image with its load address.
   public struct Segment: Equatable, Sendable {

@@ -116,7 +116,7 @@ struct EspressifChannel: Sendable {
 
   // MARK: Answers
 
-  /// Returns the next answer to a sector without waiting; `nil` if there is none.
+  /// Returns the next answer to a sector without waiting; `nil` if no answer has arrived.
   func poll(_ stage: UpdateStage) throws(UpdateFault) -> EspressifSectorAnswer? {
     guard let received = sectorAnswers.poll() else { return nil }
     return try Self.decode(received.value, stage)

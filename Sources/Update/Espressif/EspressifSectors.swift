@@ -37,8 +37,8 @@ struct EspressifSectors: Sendable {
     return packets + [start..<range.upperBound]
   }
 
-  /// Returns the value of a packet: sector, sequence number, data, and in the last packet the CRC of
-  /// the sector.
+  /// Returns the value of a packet: sector, sequence number, data, and in the last packet the CRC
+  /// of the sector.
   func value(_ packet: Int, of packets: [Range<Int>], sector: Int) -> [UInt8] {
     let isLast = packet == packets.count - 1
     var writer = ByteWriter()

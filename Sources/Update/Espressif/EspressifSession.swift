@@ -88,7 +88,9 @@ struct EspressifSession: UpdateSession {
   // MARK: After the restart
 
   func running(expecting image: FirmwareImage) async throws(UpdateFault) -> RunningImage {
-    let agreement = identity.agreement(with: image, before: peer.retained.value.before)
+    // Without an activation, the version describes the running application.
+    let before = peer.context.hasActivated ? peer.retained.value.before : nil
+    let agreement = identity.agreement(with: image, before: before)
     if peer.context.hasActivated, agreement != .sameVersion, agreement != .changed {
       try await peer.checkRestart()
     }

@@ -31,11 +31,11 @@ import Testing
   @Test(arguments: implementations)
   func aVersionInDeviceInformationIsEvidence(_ name: String) throws {
     let image = try application()
-    let told = try flash([image], onto: quick(name, "information=yes")).last.get()
-    #expect(told.outcome == .flashed && told.proof == .version)
-    #expect(told.from == FirmwareVersion(1, 2, 0) && told.to == FirmwareVersion(1, 3, 0))
-    let untold = try flash([image], onto: quick(name, "information=no")).last.get()
-    #expect(untold.outcome == .restarted)
+    let known = try flash([image], onto: quick(name, "information=yes")).last.get()
+    #expect(known.outcome == .flashed && known.proof == .version)
+    #expect(known.from == FirmwareVersion(1, 2, 0) && known.to == FirmwareVersion(1, 3, 0))
+    let unknown = try flash([image], onto: quick(name, "information=no")).last.get()
+    #expect(unknown.outcome == .restarted)
   }
 
   /// The same version ran before, so it is no evidence.
