@@ -131,7 +131,7 @@ let package = Package(
       path: "Sources/Update",
       exclude: [
         "README.md", "OTAService/README.md", "SMP/README.md", "NordicSecure/README.md",
-        "NordicLegacy/README.md",
+        "NordicLegacy/README.md", "Espressif/README.md",
       ],
       swiftSettings: strict),
     .target(
@@ -142,7 +142,9 @@ let package = Package(
         .product(name: "CryptoExtras", package: "swift-crypto"),
       ],
       path: "Sources/Simulation",
-      exclude: ["README.md", "SMP/README.md", "NordicLegacy/README.md"],
+      exclude: [
+        "README.md", "SMP/README.md", "NordicLegacy/README.md", "Espressif/README.md",
+      ],
       swiftSettings: strict),
     .target(
       name: "OtaflashBlueZ",
@@ -472,6 +474,9 @@ let package = Package(
       dependencies: simulatedUpdate + ["OtaflashWire", crypto, "OtaflashTestSupport"]),
     .unitTests(
       name: "NordicTests", dependencies: simulatedUpdate + [crypto, "OtaflashTestSupport"]),
+    .unitTests(
+      name: "EspressifTests", dependencies: simulatedUpdate + ["OtaflashTestSupport"],
+      exclude: ["Fixtures"]),
     .unitTests(
       name: "SimulationTests",
       dependencies: simulatedUpdate + [

@@ -35,6 +35,11 @@ package enum SelfTestImage {
         for: plain, version: nordicVersion, settings: settings)
       return nordic(plain, packet, .legacy(try LegacyInitPacket(decoding: packet)))
     }
+    if let settings: EspressifSettings = device.settings() {
+      return try FirmwareImage.decode(
+        name: "self-test.bin",
+        bytes: SampleImage.espressif(plain, version: version.description, chip: settings.chip))
+    }
     let isMCUboot = device.settings() as SMPServerSettings? != nil
     // The image that is decoded from a file with these bytes.
     return try FirmwareImage.decode(

@@ -31,6 +31,7 @@ extension FirmwareImage {
       rows += place.facts + image.facts(holding: integrityWord)
       rows += installer.map { $0.parts.map { ["installs", $0.words] } } ?? []
     case .nordic(let packet): rows += packet.facts(holding: integrityWord)
+    case .esp(let image): rows += image.facts(holding: integrityWord)
     }
     return rows
   }
@@ -55,6 +56,7 @@ extension FirmwareImage {
       ])
     case .nordic(let packet):
       members += JSONValue.fields(["init_packet": .object(packet.members)])
+    case .esp(let image): members += JSONValue.fields(["esp": .object(image.members)])
     }
     return members
   }

@@ -16,12 +16,28 @@ extension FirmwareImage {
         throw .mcuboot(error)
       }
     }
+    if let image = try Self.esp(bytes) { content = .esp(image) }
     var header: FirmwareVersion?
-    if case .mcuboot(let image, _) = content { header = image.version.firmwareVersion }
+    var stated: FirmwareVersion?
+    switch content {
+    case .mcuboot(let image, _): header = image.version.firmwareVersion
+    case .esp(let image): stated = image.application.version
+    case .plain, .nordic: break
+    }
     let identity = try claims.settled(for: bytes, header: header)
     self.init(
-      name: name, format: format, bytes: bytes, version: identity.version,
+      name: name, format: format, bytes: bytes, version: identity.version ?? stated,
       hardware: identity.hardware, layout: layout, content: content)
+  }
+
+  /// Decodes an image for an ESP32; returns `nil` for other content.
+  private static func esp(_ bytes: [UInt8]) throws(FirmwareFault) -> ESPImage? {
+    do throws(ESPFault) {
+      try ESPProgram.checkCompleteFlash(bytes)
+      return ESPImage.begins(bytes) ? try ESPImage(decoding: bytes) : nil
+    } catch {
+      throw .esp(error)
+    }
   }
 
   private static func memory(
@@ -31,6 +47,9 @@ extension FirmwareImage {
       throw .foreignFormat(format)
     }
     let format = Format(of: file, name: name)
+    if format == .elf {
+      do throws(ESPFault) { try ESPProgram.checkELF(file) } catch { throw .esp(error) }
+    }
     guard let decode = format.row.decode else {
       guard window.region == nil else { throw .addresses(.noAddresses) }
       return (format, file, nil)

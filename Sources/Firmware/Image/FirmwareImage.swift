@@ -8,6 +8,8 @@ public struct FirmwareImage: Equatable, Sendable {
     case mcuboot(MCUbootImage, place: MCUbootPlace)
     /// A part of a Nordic DFU package, with its init packet.
     case nordic(NordicInitPacket)
+    /// An application image for the bootloader of ESP-IDF.
+    case esp(ESPImage)
   }
 
   /// The display name of the image: the file's last path component, or `-` for standard input; in a
@@ -58,6 +60,11 @@ extension FirmwareImage {
   /// The init packet of a part of a Nordic DFU package.
   public var initPacket: NordicInitPacket? {
     if case .nordic(let packet) = content { packet } else { nil }
+  }
+
+  /// The header and segments of an image for an ESP32.
+  public var esp: ESPImage? {
+    if case .esp(let image) = content { image } else { nil }
   }
 
   /// The image number and slot on the device.

@@ -19,6 +19,8 @@ public enum ImageRemedy: Hashable, Sendable {
   case mendSidecar
   /// The file is not usable.
   case chooseAnotherFile
+  /// Create the image from the linked program with Espressif's tool.
+  case convertWithEsptool
   /// Build the image again, completely.
   case buildAgain
   /// Sign the image: it is unsigned, or was changed after it had been signed.
@@ -41,6 +43,7 @@ extension ImageRemedy: CustomStringConvertible {
     case .inspectImage: "Inspect the images."
     case .mendSidecar: "Correct the sidecar file, or remove it."
     case .chooseAnotherFile: "Choose another file."
+    case .convertWithEsptool: "Create the image with 'esptool elf2image'."
     case .buildAgain: "Build the image again."
     case .signImage: "Sign the image, with a key that the device trusts."
     case .chooseAnotherKey: "Use the key that matches the signature."
@@ -59,6 +62,9 @@ extension FirmwareFault {
       .descriptorsDiffer(_, let offset):
       .lookAtBytes(offset..<offset + ImageDescriptor.size)
     case .mcuboot(let fault): .lookAtBytes(fault.offset..<fault.offset + Self.shownBytes)
+    case .esp(.program): .convertWithEsptool
+    case .esp(.completeFlash), .esp(.notAnApplication): .chooseAnotherFile
+    case .esp(let fault): .lookAtBytes(fault.offset..<fault.offset + Self.shownBytes)
     case .headerContradicted: .lookAtBytes(0..<MCUbootHeader.size)
     case .foreignFormat: .lookAtBeginning
     case .zip: .lookAtArchive

@@ -99,6 +99,13 @@ public final class GATTServer: Sendable {
     offer(.notification, handle, value)
   }
 
+  /// Queues a notification even if the client has not enabled notifications, as an application can
+  /// do on some stacks (NimBLE, `ble_gatts_notify_custom`).
+  @discardableResult
+  package func notifyUnasked(_ handle: AttributeHandle, _ value: [UInt8]) -> ValueOutcome {
+    offer(.notification, handle, value, isUnasked: true)
+  }
+
   /// Queues an indication (3.4.7.2). Indications are sent one at a time, each after the previous
   /// indication was confirmed. A confirmation is reported as `.confirmed`.
   @discardableResult
@@ -151,10 +158,11 @@ public final class GATTServer: Sendable {
   }
 
   private func offer(
-    _ kind: ServerOutbox.Kind, _ handle: AttributeHandle, _ value: [UInt8]
+    _ kind: ServerOutbox.Kind, _ handle: AttributeHandle, _ value: [UInt8],
+    isUnasked: Bool = false
   ) -> ValueOutcome {
     let (outcome, sender) = state.withLock { state -> (ValueOutcome, OneShot<Void>?) in
-      guard let outcome = state.outbox?.offer(kind, handle, value) else {
+      guard let outcome = state.outbox?.offer(kind, handle, value, isUnasked: isUnasked) else {
         return (.notConnected, nil)
       }
       return (outcome, state.sender.take())

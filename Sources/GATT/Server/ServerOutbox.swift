@@ -61,9 +61,11 @@ struct ServerOutbox {
   }
 
   mutating func offer(
-    _ kind: Kind, _ handle: AttributeHandle, _ value: [UInt8]
+    _ kind: Kind, _ handle: AttributeHandle, _ value: [UInt8], isUnasked: Bool = false
   ) -> ValueOutcome {
-    guard configurations[handle, default: []].contains(kind.needs) else { return .notSubscribed }
+    guard isUnasked || configurations[handle, default: []].contains(kind.needs) else {
+      return .notSubscribed
+    }
     guard value.count <= mtu.valueSizeMaximum else { return .tooLong(limit: mtu.valueSizeMaximum) }
     guard values.count < valuesMaximum else { return .queueFull(limit: valuesMaximum) }
     values.append(Outgoing(kind: kind, handle: handle, value: value))

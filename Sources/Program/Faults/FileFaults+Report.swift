@@ -154,6 +154,7 @@ extension FaultReport {
     case .lookAtFileInArchive("manifest.json"): "unzip -p \(archive) manifest.json"
     case .lookAtFileInArchive(let name):
       "unzip -p \(archive) \(ShellWords.quote(name)) | od -A d -t x1"
+    case .convertWithEsptool: "esptool elf2image \(file)"
     case .mendSidecar: "cat -- " + ShellWords.quote(path + ImageFile.sidecarSuffix)
     case .chooseAnotherFile:
       path.hasPrefix("/dev/") && fault != .empty

@@ -17,6 +17,8 @@ struct OTASession: UpdateSession {
     case .plain: true
     case .mcuboot(_, let place): place.imageIndex == 0 && place.slot ?? 0 == 0
     case .nordic: false
+    // Only an application that was built for this service states its hardware.
+    case .esp: image.hardware != nil
     }
   }
 

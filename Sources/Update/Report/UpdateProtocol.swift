@@ -47,4 +47,8 @@ extension UpdateProtocol {
   public static let nordicLegacy = UpdateProtocol(
     "nordic-legacy",
     carrying: "a ZIP package from 'nrfutil dfu genpkg' or adafruit-nrfutil")
+
+  /// Espressif's OTA service 0x8018: ble_ota, ble_ota_raw and Arduino libraries.
+  public static let espressif = UpdateProtocol(
+    "espressif", carrying: "an application image of ESP-IDF or Arduino (build/PROJECT.bin)")
 }

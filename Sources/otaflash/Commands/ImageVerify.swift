@@ -108,6 +108,8 @@ extension FirmwareImage {
       image.signatures.isEmpty ? "complete, not signed" : "complete, signature not checked"
     case .nordic(let packet):
       packet.isSigned ? "complete, signature not checked" : "complete, not signed"
+    case .esp(let image):
+      image.signature == .none ? "complete, not signed" : "complete, signature not checked"
     }
   }
 }

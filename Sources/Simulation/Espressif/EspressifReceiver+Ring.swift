@@ -1,0 +1,48 @@
+/// The ring buffer between the task of the Bluetooth host and the task that writes the flash, as in
+/// the examples of ble_ota and ble_ota_raw.
+extension EspressifReceiver {
+  /// Puts a sector into the ring buffer. If it has no room, the task of the Bluetooth host waits.
+  mutating func push(_ item: [UInt8], sector number: UInt16) {
+    guard ringBytes + item.count <= parts.settings.ringSize else {
+      block = .ring(item, sector: number)
+      return
+    }
+    ringBytes += item.count
+    if !isWriterDead { takeRingItem(item) }
+    sectorTaken(number)
+  }
+
+  /// The writer receives an item.
+  private mutating func takeRingItem(_ item: [UInt8]) {
+    if settings.variant == .raw, latchedTotal == nil { latchedTotal = total }
+    if !write(item) { isWriterDead = true }
+  }
+
+  private mutating func sectorTaken(_ number: UInt16) {
+    switch settings.variant {
+    case .nimble: answerFirmware(number, 0)
+    case .bluedroid, .raw: answerFirmware(number, 0, wanted: sector)
+    case .nimbleOTA, .bleOTA: break
+    }
+  }
+
+  /// Ends an item. After the last one, the image is checked.
+  mutating func ringItemStored(_ count: Int, _ isDone: Bool) {
+    guard !isWriterDead else { return }
+    guard isDone else {
+      isWriterDead = true
+      return
+    }
+    ringBytes -= count
+    if case .ring(let item, let number) = block,
+      ringBytes + item.count <= parts.settings.ringSize
+    {
+      block = nil
+      push(item, sector: number)
+    }
+    let size = latchedTotal ?? total
+    guard stored >= size else { return }
+    isWriterDead = true
+    if let image = receivedImage(of: size > 0 ? size : stored) { store(image) }
+  }
+}
