@@ -471,6 +471,8 @@ let package = Package(
     .unitTests(
       name: "NordicTests", dependencies: simulatedUpdate + [crypto, "OtaflashTestSupport"]),
     .unitTests(
+      name: "SiliconLabsTests", dependencies: simulatedUpdate + [crypto, "OtaflashTestSupport"]),
+    .unitTests(
       name: "SimulationTests",
       dependencies: simulatedUpdate + [
         "OtaflashWire", "OtaflashDelta", crypto, "OtaflashTestSupport",

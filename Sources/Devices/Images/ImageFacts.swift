@@ -31,6 +31,7 @@ extension FirmwareImage {
       rows += place.facts + image.facts(holding: integrityWord)
       rows += installer.map { $0.parts.map { ["installs", $0.words] } } ?? []
     case .nordic(let packet): rows += packet.facts(holding: integrityWord)
+    case .gbl(let file): rows += file.facts
     }
     return rows
   }
@@ -55,6 +56,7 @@ extension FirmwareImage {
       ])
     case .nordic(let packet):
       members += JSONValue.fields(["init_packet": .object(packet.members)])
+    case .gbl(let file): members += JSONValue.fields(["gbl": .object(file.members)])
     }
     return members
   }

@@ -15,6 +15,10 @@ extension FirmwareImage {
       } catch {
         throw .mcuboot(error)
       }
+    } else if GBLFile.begins(bytes) {
+      do throws(GBLFault) { content = .gbl(try GBLFile(decoding: bytes)) } catch {
+        throw .gbl(error)
+      }
     }
     var header: FirmwareVersion?
     if case .mcuboot(let image, _) = content { header = image.version.firmwareVersion }

@@ -8,6 +8,8 @@ public struct FirmwareImage: Equatable, Sendable {
     case mcuboot(MCUbootImage, place: MCUbootPlace)
     /// A part of a Nordic DFU package, with its init packet.
     case nordic(NordicInitPacket)
+    /// A GBL file of Silicon Labs.
+    case gbl(GBLFile)
   }
 
   /// The display name of the image: the file's last path component, or `-` for standard input; in a
@@ -58,6 +60,11 @@ extension FirmwareImage {
   /// The init packet of a part of a Nordic DFU package.
   public var initPacket: NordicInitPacket? {
     if case .nordic(let packet) = content { packet } else { nil }
+  }
+
+  /// The tags of a GBL file of Silicon Labs; `nil` for other images.
+  public var gbl: GBLFile? {
+    if case .gbl(let file) = content { file } else { nil }
   }
 
   /// The image number and slot on the device.

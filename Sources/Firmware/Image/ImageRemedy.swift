@@ -59,6 +59,7 @@ extension FirmwareFault {
       .descriptorsDiffer(_, let offset):
       .lookAtBytes(offset..<offset + ImageDescriptor.size)
     case .mcuboot(let fault): .lookAtBytes(fault.offset..<fault.offset + Self.shownBytes)
+    case .gbl(let fault): .lookAtBytes(fault.offset..<fault.offset + Self.shownBytes)
     case .headerContradicted: .lookAtBytes(0..<MCUbootHeader.size)
     case .foreignFormat: .lookAtBeginning
     case .zip: .lookAtArchive
@@ -71,6 +72,6 @@ extension FirmwareFault {
     }
   }
 
-  /// The number of bytes to show at a fault in an MCUboot image.
+  /// The number of bytes to show at a fault in an MCUboot image or a GBL file.
   private static let shownBytes = 32
 }

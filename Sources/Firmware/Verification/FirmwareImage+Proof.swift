@@ -21,6 +21,8 @@ extension FirmwareImage {
     case .plain: .notStated
     case .mcuboot(let image, _): try image.checkIntegrity(of: bytes)
     case .nordic(let packet): try packet.checkIntegrity(of: bytes)
+    // The CRC32 was compared when the file was decoded.
+    case .gbl: .whole("CRC32")
     }
   }
 
@@ -43,6 +45,7 @@ extension FirmwareImage {
     case .plain: throw .notSignable
     case .mcuboot(let image, _): try image.checkSignature(by: key, of: bytes)
     case .nordic(let packet): try packet.checkSignature(by: key)
+    case .gbl(let file): try file.checkSignature(by: key, of: bytes)
     }
   }
 }

@@ -108,6 +108,8 @@ extension FirmwareImage {
       image.signatures.isEmpty ? "complete, not signed" : "complete, signature not checked"
     case .nordic(let packet):
       packet.isSigned ? "complete, signature not checked" : "complete, not signed"
+    case .gbl(let file):
+      file.isSigned ? "complete, signature not checked" : "complete, not signed"
     }
   }
 }

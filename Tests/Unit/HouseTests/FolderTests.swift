@@ -16,7 +16,7 @@ import Testing
     ],
     "Firmware": [
       "Bytes", "Addresses", "Identity", "Text", "IntelHex", "SRecord", "UF2", "ELF", "Zip",
-      "Manifest", "NordicDFU", "MCUboot", "Image", "Package", "Verification",
+      "Manifest", "NordicDFU", "MCUboot", "GBL", "Image", "Package", "Verification",
     ],
     "Delta": ["Format", "Addresses", "Matching", "Codecs", "Patch", "Plan"],
     "Simulation": [
@@ -70,7 +70,7 @@ import Testing
   static let siblings: [String: Set<String>] = [
     "FleetReport": ["Tables", "Page"],
     "Bench": ["Benchmark", "SelfTest"],
-    "Firmware": ["IntelHex", "SRecord", "UF2", "ELF", "Zip"],
+    "Firmware": ["IntelHex", "SRecord", "UF2", "ELF", "Zip", "GBL"],
     "Update": ["OTAService", "SMP", "NordicSecure", "NordicLegacy"],
     "Simulation": ["OTAReceiver", "SMP", "NordicSecure", "NordicLegacy"],
   ]
