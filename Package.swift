@@ -131,7 +131,7 @@ let package = Package(
       path: "Sources/Update",
       exclude: [
         "README.md", "OTAService/README.md", "SMP/README.md", "NordicSecure/README.md",
-        "NordicLegacy/README.md",
+        "NordicLegacy/README.md", "SiliconLabs/README.md",
       ],
       swiftSettings: strict),
     .target(
@@ -142,7 +142,7 @@ let package = Package(
         .product(name: "CryptoExtras", package: "swift-crypto"),
       ],
       path: "Sources/Simulation",
-      exclude: ["README.md", "SMP/README.md", "NordicLegacy/README.md"],
+      exclude: ["README.md", "SMP/README.md", "NordicLegacy/README.md", "SiliconLabs/README.md"],
       swiftSettings: strict),
     .target(
       name: "OtaflashBlueZ",

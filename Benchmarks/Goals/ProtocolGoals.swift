@@ -146,7 +146,7 @@ enum ProtocolGoals {
 }
 
 /// The upload stage of one update in virtual time.
-private struct Upload {
+struct Upload {
   let profile: SimulationProfile
   let mtu: Int
   /// The image bytes sent during the stage, divided by its time.

@@ -35,6 +35,10 @@ package enum SelfTestImage {
         for: plain, version: nordicVersion, settings: settings)
       return nordic(plain, packet, .legacy(try LegacyInitPacket(decoding: packet)))
     }
+    if device.settings() as SilabsSettings? != nil {
+      return try FirmwareImage.decode(
+        name: "self-test.gbl", bytes: SampleImage.gbl(plain, version: version))
+    }
     let isMCUboot = device.settings() as SMPServerSettings? != nil
     // The image that is decoded from a file with these bytes.
     return try FirmwareImage.decode(

@@ -47,4 +47,8 @@ extension UpdateProtocol {
   public static let nordicLegacy = UpdateProtocol(
     "nordic-legacy",
     carrying: "a ZIP package from 'nrfutil dfu genpkg' or adafruit-nrfutil")
+
+  /// Silicon Labs' AppLoader and application OTA.
+  public static let silabs = UpdateProtocol(
+    "silabs", carrying: "a GBL file from 'commander gbl create'")
 }

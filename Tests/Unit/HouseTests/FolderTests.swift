@@ -21,7 +21,8 @@ import Testing
     "Delta": ["Format", "Addresses", "Matching", "Codecs", "Patch", "Plan"],
     "Simulation": [
       "Time", "Flash", "Radio", "Profile", "Bootloader", "Board", "NordicShared", "OTAShared",
-      "OTAReceiver", "NordicSecure", "NordicLegacy", "SMP", "Catalogue", "Neighbourhood",
+      "OTAReceiver", "NordicSecure", "NordicLegacy", "SMP", "SiliconLabs", "Catalogue",
+      "Neighbourhood",
     ],
     "BlueZ": [
       "", "EventLoop", "System", "Socket", "Mgmt", "HCI", "Security", "Tuning", "Link", "Central",
@@ -29,7 +30,7 @@ import Testing
     ],
     "Update": [
       "Report", "Contract", "LifeCycle", "Patches", "OTAService", "SMP", "NordicShared",
-      "NordicSecure", "NordicLegacy", "Procedures",
+      "NordicSecure", "NordicLegacy", "SiliconLabs", "Procedures",
     ],
     "State": [""],
     "Foundation": [""],
@@ -71,8 +72,8 @@ import Testing
     "FleetReport": ["Tables", "Page"],
     "Bench": ["Benchmark", "SelfTest"],
     "Firmware": ["IntelHex", "SRecord", "UF2", "ELF", "Zip", "GBL"],
-    "Update": ["OTAService", "SMP", "NordicSecure", "NordicLegacy"],
-    "Simulation": ["OTAReceiver", "SMP", "NordicSecure", "NordicLegacy"],
+    "Update": ["OTAService", "SMP", "NordicSecure", "NordicLegacy", "SiliconLabs"],
+    "Simulation": ["OTAReceiver", "SMP", "NordicSecure", "NordicLegacy", "SiliconLabs"],
   ]
 
   /// Whether `folder` may use declarations of `other`, a different folder.

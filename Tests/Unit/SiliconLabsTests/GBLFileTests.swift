@@ -159,10 +159,12 @@ import Testing
         $0.end()
         $0.bytes.append(0xFF)
       } == .bytesAfterEnd(count: 1, offset: 41))
-    guard case .crcDiffers(let stated, let computed, 37)? = fault({
-      $0.addProgram([1])
-      $0.end(damage: 1)
-    }) else {
+    guard
+      case .crcDiffers(let stated, let computed, 37)? = fault({
+        $0.addProgram([1])
+        $0.end(damage: 1)
+      })
+    else {
       Issue.record("the CRC32 was not compared")
       return
     }
