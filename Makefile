@@ -4,7 +4,7 @@ SHELL_IN_GUEST := $(if $(filter command line,$(origin SHELL)),$(SHELL))
 override SHELL := /bin/bash
 SWIFT ?= swift
 
-.PHONY: demo demo-fleet build test kill-test fleet-kill-test site-faults site-scale test-receiver compare-receivers smp-oracle lab \
+.PHONY: demo demo-fleet build test kill-test fleet-kill-test site-faults site-scale test-receiver compare-receivers smp-oracle silabs-oracle lab \
   bench swarm replay sweep fleet-swarm fleet-patches report-page sites-page fuzz format style lint man clean deps client docs site-pages \
   troubleshooting picture soak real-files zip-oracle \
   delta-oracle delta-pairs help release-program install package package-test package-twice package-sites package-sites-test three-sites release
@@ -90,6 +90,11 @@ smp-oracle: deps
 	$(SWIFT) build --product otaflash
 	Tests/System/SMPOracle/run .build/debug/smp-codec
 	Tests/System/SMPOracle/flash-device .build/debug/otaflash
+
+# Updates the simulated AppLoader of Silicon Labs with the Python package silabs-ble-ota.
+silabs-oracle: deps
+	$(SWIFT) build --product otaflash
+	Tests/System/SilabsOracle/run .build/debug/otaflash
 
 # Compares patches with the patches of the Python package detools.
 # Patches of otaflash must not be larger, and each program must apply the patches of the other. The first run builds a

@@ -131,7 +131,7 @@ let package = Package(
       path: "Sources/Update",
       exclude: [
         "README.md", "OTAService/README.md", "SMP/README.md", "NordicSecure/README.md",
-        "NordicLegacy/README.md", "Espressif/README.md",
+        "NordicLegacy/README.md", "Espressif/README.md", "SiliconLabs/README.md",
       ],
       swiftSettings: strict),
     .target(
@@ -144,6 +144,7 @@ let package = Package(
       path: "Sources/Simulation",
       exclude: [
         "README.md", "SMP/README.md", "NordicLegacy/README.md", "Espressif/README.md",
+        "SiliconLabs/README.md",
       ],
       swiftSettings: strict),
     .target(
@@ -477,6 +478,8 @@ let package = Package(
     .unitTests(
       name: "EspressifTests", dependencies: simulatedUpdate + ["OtaflashTestSupport"],
       exclude: ["Fixtures"]),
+    .unitTests(
+      name: "SiliconLabsTests", dependencies: simulatedUpdate + [crypto, "OtaflashTestSupport"]),
     .unitTests(
       name: "SimulationTests",
       dependencies: simulatedUpdate + [

@@ -40,6 +40,10 @@ package enum SelfTestImage {
         name: "self-test.bin",
         bytes: SampleImage.espressif(plain, version: version.description, chip: settings.chip))
     }
+    if device.settings() as SilabsSettings? != nil {
+      return try FirmwareImage.decode(
+        name: "self-test.gbl", bytes: SampleImage.gbl(plain, version: version))
+    }
     let isMCUboot = device.settings() as SMPServerSettings? != nil
     // The image that is decoded from a file with these bytes.
     return try FirmwareImage.decode(

@@ -32,6 +32,7 @@ extension FirmwareImage {
       rows += installer.map { $0.parts.map { ["installs", $0.words] } } ?? []
     case .nordic(let packet): rows += packet.facts(holding: integrityWord)
     case .esp(let image): rows += image.facts(holding: integrityWord)
+    case .gbl(let file): rows += file.facts
     }
     return rows
   }
@@ -57,6 +58,7 @@ extension FirmwareImage {
     case .nordic(let packet):
       members += JSONValue.fields(["init_packet": .object(packet.members)])
     case .esp(let image): members += JSONValue.fields(["esp": .object(image.members)])
+    case .gbl(let file): members += JSONValue.fields(["gbl": .object(file.members)])
     }
     return members
   }

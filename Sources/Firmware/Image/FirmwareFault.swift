@@ -25,6 +25,8 @@ public enum FirmwareFault: Error, Equatable, Sendable {
   case mcuboot(MCUbootFault)
   /// An error in a file for an ESP32.
   case esp(ESPFault)
+  /// An error in a GBL file of Silicon Labs.
+  case gbl(GBLFault)
   /// An error in the archive of a package.
   case zip(ZipFault)
   /// An error in a package's `manifest.json`.
@@ -60,6 +62,7 @@ extension FirmwareFault: CustomStringConvertible {
     case .addresses(let fault): "\(fault)"
     case .mcuboot(let fault): "\(fault)"
     case .esp(let fault): "\(fault)"
+    case .gbl(let fault): "\(fault)"
     case .zip(let fault): "\(fault)"
     case .manifest(let fault): "\(fault)"
     case .initPacket(let file, let fault): "'\(file)': \(fault)"

@@ -15,6 +15,10 @@ extension FirmwareImage {
       } catch {
         throw .mcuboot(error)
       }
+    } else if GBLFile.begins(bytes) {
+      do throws(GBLFault) { content = .gbl(try GBLFile(decoding: bytes)) } catch {
+        throw .gbl(error)
+      }
     }
     if let image = try Self.esp(bytes) { content = .esp(image) }
     var header: FirmwareVersion?

@@ -10,6 +10,8 @@ public struct FirmwareImage: Equatable, Sendable {
     case nordic(NordicInitPacket)
     /// An application image for the bootloader of ESP-IDF.
     case esp(ESPImage)
+    /// A GBL file of Silicon Labs.
+    case gbl(GBLFile)
   }
 
   /// The display name of the image: the file's last path component, or `-` for standard input; in a
@@ -65,6 +67,11 @@ extension FirmwareImage {
   /// The header and segments of an image for an ESP32.
   public var esp: ESPImage? {
     if case .esp(let image) = content { image } else { nil }
+  }
+
+  /// The tags of a GBL file of Silicon Labs; `nil` for other images.
+  public var gbl: GBLFile? {
+    if case .gbl(let file) = content { file } else { nil }
   }
 
   /// The image number and slot on the device.

@@ -65,6 +65,7 @@ extension FirmwareFault {
     case .esp(.program): .convertWithEsptool
     case .esp(.completeFlash), .esp(.notAnApplication): .chooseAnotherFile
     case .esp(let fault): .lookAtBytes(fault.offset..<fault.offset + Self.shownBytes)
+    case .gbl(let fault): .lookAtBytes(fault.offset..<fault.offset + Self.shownBytes)
     case .headerContradicted: .lookAtBytes(0..<MCUbootHeader.size)
     case .foreignFormat: .lookAtBeginning
     case .zip: .lookAtArchive
@@ -77,6 +78,6 @@ extension FirmwareFault {
     }
   }
 
-  /// The number of bytes to show at a fault in an MCUboot image.
+  /// The number of bytes to show at a fault in an MCUboot image or a GBL file.
   private static let shownBytes = 32
 }

@@ -23,8 +23,7 @@ extension FirmwarePackage {
       let image = try FirmwareImage(
         decoding: bytes, name: name, claims: claims, place: MCUbootPlace(),
         in: AddressedMemory.Window(spanLimit: limit, region: region))
-      return FirmwarePackage(
-        name: name, kind: image.mcuboot == nil ? .raw : .mcuboot, parts: [image])
+      return FirmwarePackage(name: name, kind: image.kindOfFile, parts: [image])
     }
     guard region == nil else { throw .addresses(.noAddresses) }
     let archive = try Self.archive(bytes, limit: limit)
@@ -107,6 +106,15 @@ extension FirmwarePackage {
 }
 
 extension FirmwareImage {
+  /// The kind of a file that contains only this image.
+  fileprivate var kindOfFile: FirmwarePackage.Kind {
+    switch content {
+    case .plain, .nordic: .raw
+    case .mcuboot: .mcuboot
+    case .gbl: .gbl
+    }
+  }
+
   /// Decodes an image file and detects its format (docs/image-formats.md) by its first bytes, by
   /// its name or by its first line of text; any other file is a raw binary. An archive must contain
   /// one image.

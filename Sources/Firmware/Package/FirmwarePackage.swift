@@ -12,6 +12,8 @@ public struct FirmwarePackage: Equatable, Sendable {
     case nordicLegacyDFU = "nordic-legacy-dfu"
     /// A ZIP archive with MCUboot images and the manifest of nRF Connect Device Manager.
     case deviceManager = "device-manager"
+    /// One GBL file of Silicon Labs.
+    case gbl
   }
 
   /// The file's last path component, or `-` for standard input.

@@ -23,6 +23,8 @@ extension FirmwareImage {
     case .nordic(let packet): try packet.checkIntegrity(of: bytes)
     // The hash was compared when the image was decoded.
     case .esp(let image): image.hasHash ? .whole("SHA-256") : .notStated
+    // The CRC32 was compared when the file was decoded.
+    case .gbl: .whole("CRC32")
     }
   }
 
@@ -45,6 +47,7 @@ extension FirmwareImage {
     case .plain, .esp: throw .notSignable
     case .mcuboot(let image, _): try image.checkSignature(by: key, of: bytes)
     case .nordic(let packet): try packet.checkSignature(by: key)
+    case .gbl(let file): try file.checkSignature(by: key, of: bytes)
     }
   }
 }

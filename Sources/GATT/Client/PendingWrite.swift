@@ -58,6 +58,9 @@ package struct PendingWrite: Sendable {
     if Task.isCancelled { throw .cancelled }
   }
 
+  /// Returns when the outcome is available or the task is cancelled; does not consume the outcome.
+  func waitForArrival() async { await responses.waitForArrival() }
+
   /// Stops waiting for the outcome; the response is discarded.
   package func abandon() { bearer.abandon(.later(responses)) }
 }

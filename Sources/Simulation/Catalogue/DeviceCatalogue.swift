@@ -7,6 +7,7 @@ extension SimulationProfile {
     SecureBootloaderSettings.self,
     LegacyBootloaderSettings.self,
     EspressifSettings.self,
+    SilabsSettings.self,
   ]
 
   static let presets = allKinds.flatMap { $0.presets }

@@ -102,7 +102,7 @@ extension FirmwarePackage {
   /// next image.
   fileprivate var rounds: [[FirmwareImage]] {
     switch kind {
-    case .raw, .mcuboot, .deviceManager:
+    case .raw, .mcuboot, .deviceManager, .gbl:
       parts.filter { $0.installer != nil }.map { [$0] }
         + [parts.filter { $0.installer == nil }].filter { !$0.isEmpty }
     case .nordicSecureDFU, .nordicLegacyDFU: parts.map { [$0] }

@@ -3,5 +3,6 @@ extension UpdateProtocol {
   public static let all: [any UpdateSession.Type] = [
     OTASession.self, SMPSession.self, SecureDFUSession.self, LegacyDFUSession.self,
     EspressifSession.self,
+    SilabsSession.self,
   ]
 }

@@ -51,4 +51,8 @@ extension UpdateProtocol {
   /// Espressif's OTA service 0x8018: ble_ota, ble_ota_raw and Arduino libraries.
   public static let espressif = UpdateProtocol(
     "espressif", carrying: "an application image of ESP-IDF or Arduino (build/PROJECT.bin)")
+
+  /// Silicon Labs' AppLoader and application OTA.
+  public static let silabs = UpdateProtocol(
+    "silabs", carrying: "a GBL file from 'commander gbl create'")
 }

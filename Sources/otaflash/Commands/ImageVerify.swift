@@ -110,6 +110,8 @@ extension FirmwareImage {
       packet.isSigned ? "complete, signature not checked" : "complete, not signed"
     case .esp(let image):
       image.signature == .none ? "complete, not signed" : "complete, signature not checked"
+    case .gbl(let file):
+      file.isSigned ? "complete, signature not checked" : "complete, not signed"
     }
   }
 }

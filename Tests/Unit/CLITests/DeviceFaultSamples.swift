@@ -308,6 +308,7 @@ extension FaultSamples {
       .versionContradicted(sidecar: FirmwareVersion(1, 0, 0), descriptor: FirmwareVersion(2, 0, 0)),
       .hardwareContradicted(sidecar: HardwareID(1), descriptor: HardwareID(2)),
       .headerContradicted(header: FirmwareVersion(1, 0, 0), descriptor: FirmwareVersion(2, 0, 0)),
+      .gbl(.endMissing(offset: 40)),
     ] + addresses.map { .addresses($0) }
 
   private static let addresses: [AddressFault] = {
@@ -338,6 +339,7 @@ extension FaultSamples {
     case .hardwareContradicted: 14
     case .headerContradicted: 15
     case .addresses: 16
+    case .gbl: 17
     }
   }
 }

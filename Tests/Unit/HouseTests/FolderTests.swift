@@ -16,12 +16,13 @@ import Testing
     ],
     "Firmware": [
       "Bytes", "Addresses", "Identity", "Text", "IntelHex", "SRecord", "UF2", "ELF", "Zip",
-      "Manifest", "NordicDFU", "MCUboot", "ESP", "Image", "Package", "Verification",
+      "Manifest", "NordicDFU", "MCUboot", "ESP", "GBL", "Image", "Package", "Verification",
     ],
     "Delta": ["Format", "Addresses", "Matching", "Codecs", "Patch", "Plan"],
     "Simulation": [
       "Time", "Flash", "Radio", "Profile", "Bootloader", "Board", "NordicShared", "OTAShared",
-      "OTAReceiver", "NordicSecure", "NordicLegacy", "SMP", "Espressif", "Catalogue", "Neighbourhood",
+      "OTAReceiver", "NordicSecure", "NordicLegacy", "SMP", "Espressif", "SiliconLabs",
+      "Catalogue", "Neighbourhood",
     ],
     "BlueZ": [
       "", "EventLoop", "System", "Socket", "Mgmt", "HCI", "Security", "Tuning", "Link", "Central",
@@ -29,7 +30,7 @@ import Testing
     ],
     "Update": [
       "Report", "Contract", "LifeCycle", "Patches", "OTAService", "SMP", "NordicShared",
-      "NordicSecure", "NordicLegacy", "Espressif", "Procedures",
+      "NordicSecure", "NordicLegacy", "Espressif", "SiliconLabs", "Procedures",
     ],
     "State": [""],
     "Foundation": [""],
@@ -70,9 +71,11 @@ import Testing
   static let siblings: [String: Set<String>] = [
     "FleetReport": ["Tables", "Page"],
     "Bench": ["Benchmark", "SelfTest"],
-    "Firmware": ["IntelHex", "SRecord", "UF2", "ELF", "Zip"],
-    "Update": ["OTAService", "SMP", "NordicSecure", "NordicLegacy", "Espressif"],
-    "Simulation": ["OTAReceiver", "SMP", "NordicSecure", "NordicLegacy", "Espressif"],
+    "Firmware": ["IntelHex", "SRecord", "UF2", "ELF", "Zip", "ESP", "GBL"],
+    "Update": ["OTAService", "SMP", "NordicSecure", "NordicLegacy", "Espressif", "SiliconLabs"],
+    "Simulation": [
+      "OTAReceiver", "SMP", "NordicSecure", "NordicLegacy", "Espressif", "SiliconLabs",
+    ],
   ]
 
   /// Whether `folder` may use declarations of `other`, a different folder.

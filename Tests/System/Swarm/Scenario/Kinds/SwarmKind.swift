@@ -28,6 +28,7 @@ enum SwarmKinds {
   static let all: [any SwarmKind.Type] = [
     SMPServerSettings.self, SecureBootloaderSettings.self, LegacyBootloaderSettings.self,
     EspressifSettings.self,
+    SilabsSettings.self,
   ]
 }
 
