@@ -8,30 +8,35 @@ extension FirmwareImage {
     in window: AddressedMemory.Window
   ) throws(FirmwareFault) {
     let (format, bytes, layout) = try Self.memory(name: name, file: file, in: window)
-    var content = Content.plain
-    if MCUbootHeader.begins(bytes) {
-      do throws(MCUbootFault) {
-        content = .mcuboot(try MCUbootImage(decoding: bytes), place: place)
-      } catch {
-        throw .mcuboot(error)
-      }
-    } else if GBLFile.begins(bytes) {
-      do throws(GBLFault) { content = .gbl(try GBLFile(decoding: bytes)) } catch {
-        throw .gbl(error)
-      }
-    }
-    if let image = try Self.esp(bytes) { content = .esp(image) }
+    let content = try Self.content(of: bytes, at: place)
     var header: FirmwareVersion?
     var stated: FirmwareVersion?
     switch content {
     case .mcuboot(let image, _): header = image.version.firmwareVersion
     case .esp(let image): stated = image.application.version
-    case .plain, .nordic: break
+    case .plain, .nordic, .gbl: break
     }
     let identity = try claims.settled(for: bytes, header: header)
     self.init(
       name: name, format: format, bytes: bytes, version: identity.version ?? stated,
       hardware: identity.hardware, layout: layout, content: content)
+  }
+
+  /// Decodes the structure of an image, which its first bytes identify.
+  private static func content(
+    of bytes: [UInt8], at place: MCUbootPlace
+  ) throws(FirmwareFault) -> Content {
+    if MCUbootHeader.begins(bytes) {
+      do throws(MCUbootFault) {
+        return .mcuboot(try MCUbootImage(decoding: bytes), place: place)
+      } catch {
+        throw .mcuboot(error)
+      }
+    }
+    if GBLFile.begins(bytes) {
+      do throws(GBLFault) { return .gbl(try GBLFile(decoding: bytes)) } catch { throw .gbl(error) }
+    }
+    return try esp(bytes).map { .esp($0) } ?? .plain
   }
 
   /// Decodes an image for an ESP32; returns `nil` for other content.
