@@ -45,11 +45,15 @@ extension EspressifPeer {
     let packets = sectors.packets(of: transfer.sector)
     let number = transfer.packet
     let value = sectors.value(number, of: packets, sector: transfer.sector)
-    transfer.sentPacket(isLast: number == packets.count - 1)
+    let isLast = number == packets.count - 1
+    // NimBLEOta restarts before it responds to the last packet of the image.
+    let isWithoutResponse =
+      usesCommands || channel.acceptsCommands && isLast && transfer.sector == transfer.count - 1
+    transfer.sentPacket(isLast: isLast)
     // The device may receive a packet whose transmission the host cannot confirm.
     retained.update { $0.advanced(sent: transfer.sent, acknowledged: transfer.acknowledged) }
     context.sent(packets[number].count)
-    if usesCommands {
+    if isWithoutResponse {
       try await context.waiting(for: .transport) { () async throws(UpdateFault) in
         try await channel.send(value, .upload)
       }
