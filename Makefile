@@ -7,7 +7,8 @@ SWIFT ?= swift
 .PHONY: demo demo-fleet build test kill-test fleet-kill-test site-faults site-scale test-receiver compare-receivers smp-oracle silabs-oracle lab \
   bench swarm replay sweep fleet-swarm fleet-patches report-page sites-page fuzz format style lint man clean deps client docs site-pages \
   troubleshooting picture soak real-files zip-oracle \
-  delta-oracle delta-pairs help release-program install package package-test package-twice package-sites package-sites-test three-sites release
+  delta-oracle delta-pairs help release-program install package package-test package-sites package-sites-test \
+  three-sites release release-twice static-test new-version
 
 # Lists the commands with the first line of their comments in this file.
 help:
@@ -197,7 +198,8 @@ style:
 
 # Runs `style`, and checks the scripts with shellcheck.
 lint: style
-	shellcheck --severity=warning tools/deps tools/docs tools/site/make tools/build-release tools/install tools/package tools/release tools/nats-servers Tests/System/Package/{run,twice,sites} Examples/three-sites/run Tests/run Tests/swift Tests/System/Client/run Tests/System/FleetReportPage/run Tests/System/SitesPage/run Examples/*.sh Benchmarks/run .ci/run \
+	shellcheck --severity=warning tools/deps tools/docs tools/site/make tools/build-release tools/install tools/package tools/tarball tools/wheel tools/version tools/release tools/new-version tools/nats-servers \
+	  Tests/System/Package/{run,twice,sites,static} python/check Examples/three-sites/run Tests/run Tests/swift Tests/System/Client/run Tests/System/FleetReportPage/run Tests/System/SitesPage/run Examples/*.sh Benchmarks/run .ci/run \
 	  Tests/System/KernelLab/{run,prepare,guest/session,guest/*.sh,peers/loaded}
 	shellcheck --severity=warning --shell=bash --exclude=SC2034,SC2154 Tests/System/KernelLab/scenarios/*.sh
 
@@ -266,14 +268,25 @@ package-sites-test:
 	@tools/deps debootstrap lintian
 	Tests/System/Package/sites .build-release-sites/package
 
-# Builds the package twice from scratch, in two folders, and compares all bytes.
-package-twice: deps
+# Builds all files of a release page in .build-release/files: packages, archive, wheel, checksums, bills of materials,
+# notes, versions of all dependencies, provenance.
+release: deps
+	@tools/deps debhelper fakeroot
+	tools/release
+
+# Builds the files of a release twice from scratch, in two folders, and compares all bytes.
+release-twice: deps
 	@tools/deps debhelper fakeroot diffoscope-minimal
 	Tests/System/Package/twice
 
-# Creates a release, VERSION=x.y.z: changelog, version, a commit, and the text of the tag.
-release:
-	tools/release $(VERSION)
+# Tests the static program in a folder that contains nothing else, and in bare Debians: SUITES="bullseye bookworm".
+static-test:
+	@tools/deps debootstrap
+	Tests/System/Package/static $(SUITES)
+
+# Prepares a release, VERSION=x.y.z: changelog, version, a commit, and the text of the tag.
+new-version:
+	tools/new-version $(VERSION)
 
 # Installs missing Debian packages.
 deps:
