@@ -51,7 +51,8 @@ package struct SimulatedDevice: Sendable {
     _ path: String, for profile: SimulationProfile
   ) throws(CommandFault) -> FlashFile {
     do throws(FlashFault) {
-      return try FlashFile(path: path, size: profile.flashSize)
+      return try FlashFile(
+        path: path, size: profile.flashSize, formerSize: profile.imageFlashSize)
     } catch {
       throw .simulation("\(path): \(error.sentence)", errno: error.errno)
     }
@@ -64,7 +65,8 @@ package struct SimulatedDevice: Sendable {
   ) throws(CommandFault) {
     var status = stat()
     guard lstat(path, &status) == 0 else { return }
-    guard status.st_mode & S_IFMT == S_IFREG, [0, profile.flashSize].contains(Int(status.st_size))
+    guard status.st_mode & S_IFMT == S_IFREG,
+      [0, profile.flashSize, profile.imageFlashSize].contains(Int(status.st_size))
     else {
       throw .simulation(
         "\(path) was not removed: it is not the flash of this device, which has "

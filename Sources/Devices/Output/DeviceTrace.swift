@@ -22,6 +22,8 @@ package struct DeviceTrace: Sendable {
   private var bottleneck: Bottleneck?
   /// Open tasks, the innermost last.
   private var tasks: [OpenTask] = []
+  /// The direction of the transfer.
+  private var transferStage = UpdateStage.upload
 
   package init(device: String) { self.device = device }
 
@@ -36,7 +38,11 @@ package struct DeviceTrace: Sendable {
     case .device(let report):
       return [("device", report.members(id: device, link: link))]
     case .stageBegan(let stage):
-      return stage == .upload ? [] : begin(OpenTask(stage: stage, began: now), [])
+      guard stage == .upload || stage == .download else {
+        return begin(OpenTask(stage: stage, began: now), [])
+      }
+      transferStage = stage
+      return []
     case .stageEnded(let stage, _):
       return end(stage, at: now)
     case .transferBegan(let offset, let total, let resumed):
@@ -134,7 +140,7 @@ package struct DeviceTrace: Sendable {
   ) -> [Line] {
     bottleneck = nil
     let upload = OpenTask(
-      stage: .upload, began: now, meter: RateMeter(offset: offset, at: now), total: total,
+      stage: transferStage, began: now, meter: RateMeter(offset: offset, at: now), total: total,
       startOffset: offset, lastTold: now)
     return begin(
       upload,
@@ -155,7 +161,7 @@ package struct DeviceTrace: Sendable {
       line(
         "task_progress",
         [
-          "task": "upload", "done": .integer(done), "total": .integer(total),
+          "task": .string(task.stage.rawValue), "done": .integer(done), "total": .integer(total),
           "rate_bytes_per_second": meter.rate(at: now).map { .integer(Int($0)) },
           "eta_ms": meter.remaining(of: total).map { .integer($0.inMilliseconds) },
           "bottleneck": bottleneck.map { .string($0.rawValue) },

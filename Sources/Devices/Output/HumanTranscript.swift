@@ -33,6 +33,8 @@ package struct HumanTranscript: Sendable {
   private var link: LinkReport?
   private var ticks: [Line] = []
   private var transfer = Transfer.none
+  /// The direction of the transfer.
+  private var transferStage = UpdateStage.upload
   private var lastDrawn: Duration?
   private var lastPercent = 0
   private var targetVersion: String?
@@ -58,7 +60,7 @@ package struct HumanTranscript: Sendable {
       attempt > 1 ? [.line("  connecting again (retry \(attempt - 1))")] : []
     case .connected(let report): connected(report)
     case .device(let report): [.line(headline(report))] + notes(on: report)
-    case .stageBegan: []
+    case .stageBegan(let stage): began(stage)
     case .stageEnded(let stage, let took): ended(stage, took, at: now)
     case .transferBegan(let offset, let total, let resumed):
       began(from: offset, total: total, resumed: resumed, at: now)
@@ -113,14 +115,19 @@ package struct HumanTranscript: Sendable {
     return []
   }
 
+  private mutating func began(_ stage: UpdateStage) -> [Step] {
+    if stage == .upload || stage == .download { transferStage = stage }
+    return []
+  }
+
   private mutating func ended(_ stage: UpdateStage, _ took: Duration, at now: Duration) -> [Step] {
     switch (stage, progress) {
     case (_, .none): return []
-    case (.upload, .bar):
+    case (.upload, .bar), (.download, .bar):
       let last = line(at: now)
       transfer = .none
       return [.line(last), .transient("")]
-    case (.upload, .plain): transfer = .none
+    case (.upload, .plain), (.download, .plain): transfer = .none
     case (_, .bar), (_, .plain): break
     }
     let mark: Line = "\(style.green(style.tick)) \(stage.rawValue) \(Text.seconds(took))"
@@ -261,13 +268,16 @@ package struct HumanTranscript: Sendable {
       parts.append("ETA \(Text.clock(remaining))")
     }
     let cause = bottleneck.map { "  limited by \($0.short)" } ?? ""
-    guard progress == .bar else { return "  upload  \(parts.joined(separator: "  "))\(cause)" }
-    func width(of tail: String) -> Int { min(Self.widestBar, style.columns - tail.count - 13) }
+    let name = transferStage.rawValue
+    guard progress == .bar else { return "  \(name)  \(parts.joined(separator: "  "))\(cause)" }
+    func width(of tail: String) -> Int {
+      min(Self.widestBar, style.columns - tail.count - name.count - 7)
+    }
     let short = parts.joined(separator: "  ")
     let tail = width(of: short + cause) >= Self.shortestBar ? short + cause : short
     let width = width(of: tail)
-    guard width >= Self.shortestBar else { return "  upload  \(tail)" }
+    guard width >= Self.shortestBar else { return "  \(name)  \(tail)" }
     let bar = ProgressBar(width: width, resumedFrom: from, done: done, total: total)
-    return "  upload  \(bar.drawn(in: style))  \(tail)"
+    return "  \(name)  \(bar.drawn(in: style))  \(tail)"
   }
 }

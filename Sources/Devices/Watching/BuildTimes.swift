@@ -17,7 +17,7 @@ package final class BuildTimes: Sendable {
     switch stage {
     case .prepare, .upload, .verify: times.withLock { $0.transfer += took }
     case .activate, .reconnect: times.withLock { $0.restart += took }
-    case .connect, .authorize, .detach, .confirm: break
+    case .connect, .authorize, .detach, .confirm, .download, .request: break
     }
   }
 }

@@ -26,7 +26,12 @@ public struct DeviceKind: Hashable, Sendable {
   var applicationName: String { settings.applicationName }
 
   /// Returns the flash size of a board with these settings, in bytes.
-  func flashSize(_ board: BoardSettings) -> Int { board.layout.size * settings.imageCount }
+  func flashSize(_ board: BoardSettings) -> Int {
+    imageFlashSize(board) + settings.dataPages * BoardSettings.pageSize
+  }
+
+  /// Returns the size of the flash for images, in bytes. The application's data follows.
+  func imageFlashSize(_ board: BoardSettings) -> Int { board.layout.size * settings.imageCount }
 
   func makeFirmware(of parts: BoardParts) throws(FlashFault) -> any BoardFirmware {
     try settings.makeFirmware(of: parts)
@@ -49,6 +54,8 @@ protocol KindSettings: Hashable, Sendable {
   var applicationName: String { get }
   /// The number of images with separate slots.
   var imageCount: Int { get }
+  /// The number of flash pages for the application's data.
+  var dataPages: Int { get }
 
   func makeFirmware(of parts: BoardParts) throws(FlashFault) -> any BoardFirmware
 }
@@ -64,6 +71,7 @@ struct ProfilePreset: Sendable {
 
 extension KindSettings {
   var imageCount: Int { 1 }
+  var dataPages: Int { 0 }
 
   fileprivate func equals(_ other: any KindSettings) -> Bool { other as? Self == self }
 

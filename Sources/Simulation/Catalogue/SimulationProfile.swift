@@ -24,6 +24,9 @@ public struct SimulationProfile: Hashable, Sendable {
 
   /// The flash size of a board with this profile in bytes: the size of its `FlashMedium`.
   public var flashSize: Int { device.flashSize(settings) }
+  /// The size in bytes of the flash for images, which is the complete flash of a board that an
+  /// earlier version of this package created.
+  package var imageFlashSize: Int { device.imageFlashSize(settings) }
 }
 
 extension SimulationProfile {

@@ -11,19 +11,27 @@ public final class FlashFile: FlashMedium {
   /// `path` + `.new`, which is renamed when it is complete. A process that terminates earlier
   /// leaves no incomplete flash.
   ///
+  /// - Parameter formerSize: the size of the flash in an earlier version. A file of this size
+  ///   receives erased bytes at its end.
   /// - Throws: `.medium`, with `EWOULDBLOCK` if another process has locked the file, and `EFBIG` if
   ///   it exists, is not empty, and has another size.
-  public init(path: String, size: Int) throws(FlashFault) {
+  public convenience init(path: String, size: Int) throws(FlashFault) {
+    try self.init(path: path, size: size, formerSize: size)
+  }
+
+  package init(path: String, size: Int, formerSize: Int) throws(FlashFault) {
     self.size = size
     let present = open(path, O_RDWR | O_CLOEXEC)
     if present >= 0 {
       do throws(FlashFault) {
         let length = try Self.lock(present)
-        guard length == 0 || length == size else {
+        guard length == 0 || length == size || length == formerSize else {
           throw .medium(operation: "open", errno: EFBIG)
         }
-        if length == size {
+        if length > 0 {
           descriptor = present
+          guard length < size else { return }
+          try write([UInt8](repeating: 0xFF, count: size - length), at: length)
           return
         }
       } catch {

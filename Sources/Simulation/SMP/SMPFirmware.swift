@@ -13,6 +13,9 @@ final class SMPFirmware: BoardFirmware {
     var misbehavior: SMPMisbehavior
     /// The name of the firmware loader, in memory that keeps its value through a reset.
     var loaderName: String?
+    /// The application's data, which is in memory if the flash has no pages for it.
+    var store: SMPDataStore
+    var realTimeClock: SMPServer.RealTimeClock?
   }
 
   let settings: SMPServerSettings
@@ -39,7 +42,18 @@ final class SMPFirmware: BoardFirmware {
       let record = try loader.record { Self.factoryImage(index, of: parts) }
       images.append(BootedImage(loader: loader, record: record))
     }
-    state = Shared(State(images: images, misbehavior: SMPMisbehavior(plan: parts.settings.faults)))
+    let store = try Self.store(settings, of: parts)
+    state = Shared(
+      State(
+        images: images, misbehavior: SMPMisbehavior(plan: parts.settings.faults), store: store))
+  }
+
+  private static func store(
+    _ settings: SMPServerSettings, of parts: BoardParts
+  ) throws(FlashFault) -> SMPDataStore {
+    try SMPDataStore(
+      in: parts.flash, at: parts.settings.layout.size * settings.imageCount,
+      pages: settings.dataPages)
   }
 
   private static func factoryImage(
@@ -104,9 +118,13 @@ final class SMPFirmware: BoardFirmware {
       let enters = settings.mode.needsRecovery && (state.entersRecovery || runs.size == 0)
       return (enters, state.misbehavior)
     }
+    let kept = state.withLock { $0.store }
     var machine = SMPServer(
-      settings, images: images, isRecovery: entersRecovery, misbehavior: misbehavior, parts: parts)
-    machine.savedName = state.withLock { $0.loaderName }
+      settings, images: images, isRecovery: entersRecovery, misbehavior: misbehavior,
+      store: kept.hasFiles ? try Self.store(settings, of: parts) : kept, parts: parts)
+    (machine.savedName, machine.realTimeClock) = state.withLock {
+      ($0.loaderName, $0.realTimeClock)
+    }
     if parts.settings.faults.contains(.badBlock) {
       let record = images[0].record
       parts.weakenPage(
@@ -230,10 +248,15 @@ final class SMPFirmware: BoardFirmware {
     try state.withLock { $0.images[0] }.loader.store(record)
   }
 
-  func keep(_ misbehavior: SMPMisbehavior, loaderName: String?) {
+  /// Keeps the state of a server for the next boot.
+  ///
+  /// - Parameter isPowered: whether the power was not lost, so that the clock runs on.
+  func keep(_ server: SMPServer, isPowered: Bool) {
     state.withLock {
-      $0.misbehavior = misbehavior
-      $0.loaderName = loaderName
+      $0.misbehavior = server.misbehavior
+      $0.loaderName = server.savedName
+      $0.store = server.store
+      $0.realTimeClock = isPowered ? server.realTimeClock : nil
     }
   }
 }

@@ -13,6 +13,9 @@ final class SMPProgram: BoardProgram {
     /// The time at which the next request starts.
     var turn: LinkInstant?
     var isOver = false
+    /// The number of requests to the file group, and the time at which an open file is closed.
+    var fileUses = 0
+    var closing: LinkInstant?
     /// Whether the link has ended and the program restarts when the flash is idle.
     var isLeaving = false
     /// Whether the pending flash operation is an operation of the OTA service.
@@ -149,6 +152,7 @@ final class SMPProgram: BoardProgram {
     let (fragments, wait, hasTakenSlot) = state.withLock { state in
       if hasBegun { state.server.resetUpload() }
       let turn = takeTurn(in: &state, at: now)
+      let closing = closeIdleFile(in: &state, at: now)
       let responses = state.server.responses
       state.server.responses.removeAll()
       let fragments = responses.flatMap { response in
@@ -157,7 +161,7 @@ final class SMPProgram: BoardProgram {
       }
       defer { state.server.hasTakenSlot = false }
       return (
-        fragments, [turn, timeLeft(in: &state, at: now)].compactMap { $0 }.min(),
+        fragments, [turn, closing, timeLeft(in: &state, at: now)].compactMap { $0 }.min(),
         state.server.hasTakenSlot
       )
     }
@@ -183,6 +187,22 @@ final class SMPProgram: BoardProgram {
     let turn = state.turn ?? now.advanced(by: Self.turnTime)
     state.turn = turn
     return now.duration(to: turn)
+  }
+
+  /// Closes an open file after a time without requests (CONFIG_MCUMGR_GRP_FS_FILE_AUTOMATIC_IDLE_
+  /// CLOSE_TIME). Returns the time until then.
+  private func closeIdleFile(in state: inout State, at now: LinkInstant) -> Duration? {
+    guard state.server.hasOpenFile else { return nil }
+    if state.closing == nil || state.fileUses != state.server.fileUses {
+      state.fileUses = state.server.fileUses
+      state.closing = now.advanced(by: state.server.settings.fileIdleTime)
+    }
+    guard let closing = state.closing, now >= closing else {
+      return state.closing.map { now.duration(to: $0) }
+    }
+    guard state.server.closeIdleFile() else { return Self.turnTime }
+    state.closing = nil
+    return nil
   }
 
   private static func fragments(of bytes: [UInt8], size: Int) -> [[UInt8]] {
@@ -231,10 +251,9 @@ final class SMPProgram: BoardProgram {
     if case .activated = ending, let image = module?.module.activation {
       try firmware.markPending(image)
     }
-    let (misbehavior, mode, name) = state.withLock {
-      ($0.server.misbehavior, $0.isOver ? $0.server.resetMode : nil, $0.server.savedName)
-    }
-    firmware.keep(misbehavior, loaderName: name)
+    let (server, mode) = state.withLock { ($0.server, $0.isOver ? $0.server.resetMode : nil) }
+    let isPowered = if case .powerLost = ending { false } else { true }
+    firmware.keep(server, isPowered: isPowered)
     if mode == 1 { firmware.enterRecovery() }
   }
 }

@@ -22,27 +22,6 @@ extension SMPServer {
     return Work(answer: .body(SMPOS.ApplicationInfo.Response(output: "Zephyr").body))
   }
 
-  private static let loaderName = "fw_loader/adv_name"
-  private static let loaderNameMaximum = 15
-
-  func requireSettings() throws(SMPServerRefusal) {
-    guard settings.mode == .firmwareLoader, settings.hasSettings, !isRecovery else {
-      throw .general(.notSupported)
-    }
-  }
-
-  /// Changes a setting. The server has one setting, the loader's name, with a buffer of 16 bytes.
-  /// One of the vendor's two versions needs the last byte for a NUL (sdk-nrf-bm).
-  mutating func write(_ setting: SMPSettings.Write) throws(SMPServerRefusal) -> Work {
-    try requireSettings()
-    guard setting.name == Self.loaderName else { throw .general(.noEntry) }
-    guard setting.value.count <= Self.loaderNameMaximum,
-      let name = String(validating: setting.value, as: UTF8.self)
-    else { throw .general(.invalid) }
-    unsavedName = name
-    return Work(answer: .body(CBORMap()))
-  }
-
   func parameters() throws(SMPServerRefusal) -> Work {
     guard settings.tellsBuffers else { throw .general(.notSupported) }
     let buffers = settings.netBuffers

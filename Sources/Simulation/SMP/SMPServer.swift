@@ -18,10 +18,13 @@ struct SMPServer: Sendable {
     case uploadEnd(SMPUpload)
     /// The boot record of an image contains a new decision.
     case imageState(BootRecord, image: Int)
+    /// The request failed, but changed flash before.
+    case refusal(SMPServerRefusal)
   }
 
   private struct Job: Sendable {
-    let request: SMPMessage
+    /// The request; `nil` = the server works without a request.
+    let request: SMPMessage?
     var work: Work
     /// Further requests that follow this request in its buffer.
     var rest: [UInt8] = []
@@ -47,6 +50,17 @@ struct SMPServer: Sendable {
   /// The firmware loader's name that was set but not saved.
   var unsavedName: String?
   var savedName: String?
+  /// The application's data in flash.
+  var store: SMPDataStore
+  var openFile: SMPOpenFile?
+  /// The number of requests to the file group, to detect a time without requests.
+  var fileUses = 0
+  /// The upload of a file to a server of 2021.
+  var upload2021: (offset: Int, length: Int)?
+  /// The settings that the application uses.
+  var currentSettings: [String: [UInt8]]
+  var realTimeClock: RealTimeClock?
+  var counters = Counters()
   /// The pending notifications, in order.
   var responses: [[UInt8]] = []
   private var waiting: [[UInt8]] = []
@@ -55,13 +69,15 @@ struct SMPServer: Sendable {
 
   init(
     _ settings: SMPServerSettings, images: [BootedImage], isRecovery: Bool,
-    misbehavior: SMPMisbehavior, parts: BoardParts
+    misbehavior: SMPMisbehavior, store: SMPDataStore, parts: BoardParts
   ) {
     self.settings = settings
     self.images = images
     self.isRecovery = isRecovery
     self.misbehavior = misbehavior
     self.parts = parts
+    self.store = store
+    currentSettings = Self.defaultSettings.merging(store.settings) { $1 }
     reassembly = SMPReassembly(settings)
     busyRequests = settings.busyRequests
   }
@@ -97,13 +113,24 @@ struct SMPServer: Sendable {
     job.work.operations.removeFirst()
     if !isDone {
       if let before = job.uploadBefore { writeFailed(before: before) }
-      job.work = Work(answer: .body(refusal(.image(.flashWriteFailed), of: job.request)))
+      let isFile = job.request?.group == .files
+      job.work = Work(
+        answer: .refusal(isFile ? .file(.writeFailed) : .image(.flashWriteFailed)))
     }
     self.job = job
     completeWhenIdle()
   }
 
   // MARK: Requests
+
+  /// Closes a file that was not used for some time. Returns `false` if the server is working on a
+  /// request.
+  mutating func closeIdleFile() -> Bool {
+    guard job == nil else { return false }
+    job = Job(request: nil, work: Work(operations: closeFile(), answer: .body(CBORMap())))
+    completeWhenIdle()
+    return true
+  }
 
   /// Discards the upload, because another service writes the slot.
   mutating func resetUpload() {
@@ -127,7 +154,9 @@ struct SMPServer: Sendable {
   mutating func workOn() {
     guard hasWork else { return }
     let (request, rest) = firstRequest(in: waiting.removeFirst())
+    counters.requests += 1
     guard reassembly.takeBuffer() else {
+      counters.dropped += 1
       refuseUnread(request, .noMemory)
       reassembly.releaseBuffers(1)
       return
@@ -216,13 +245,18 @@ struct SMPServer: Sendable {
     case .setImageState(let request): return try setImageState(request)
     case .upload(let part): return try take(part)
     case .erase(let request): return try erase(request)
-    case .writeSetting(let request): return try write(request)
-    case .saveSettings:
-      try requireSettings()
-      savedName = unsavedName ?? savedName
-      return Work(answer: .body(CBORMap()))
+    case .readDateTime: return try readDateTime()
+    case .writeDateTime(let request): return try setDateTime(request)
+    case .listStatistics: return try listStatistics()
+    case .showStatistics(let request): return try showStatistics(request)
+    case .settings(let call): return try settings(call)
+    case .files(let call): return try files(call)
     case .shell(let request):
       guard settings.hasShell, !isRecovery else { throw .general(.notSupported) }
+      if request.words.prefix(2) == ["fs", "ls"] {
+        let (output, code) = listing(of: request.words.dropFirst(2).first ?? "/")
+        return Work(answer: .body(SMPShell.Execute.Response(output: output, code: code).body))
+      }
       let running = images[0].record
       let commands = BoardCommands(
         name: parts.applicationName, version: running.images[running.active].version.description)
@@ -238,6 +272,7 @@ struct SMPServer: Sendable {
   private mutating func completeWhenIdle() {
     guard let job, job.work.operations.isEmpty else { return }
     self.job = nil
+    guard let request = job.request else { return }
     let body: CBORMap
     switch job.work.answer {
     case .body(let ready): body = ready
@@ -245,8 +280,9 @@ struct SMPServer: Sendable {
     case .imageState(let record, let index):
       images[index].record = record
       body = imageState.body
+    case .refusal(let error): body = refusal(error, of: request)
     }
-    if !job.isOrphaned { respond(to: job.request, body) }
+    if !job.isOrphaned { respond(to: request, body) }
     release(job.rest)
   }
 
@@ -259,6 +295,7 @@ struct SMPServer: Sendable {
     response.body = body
     if encoded(response).count > settings.netBuffers.size { response.body = Self.body(.tooBig) }
     responses.append(encoded(response))
+    counters.responses += 1
   }
 
   /// Returns the encoded response. Servers of 2021 encode every map and list with indefinite
@@ -296,10 +333,19 @@ struct SMPServer: Sendable {
     case (.image(let error), .v2): Self.body(of: 1, error.rawValue)
     case (.system(_), .v1): Self.body(.invalid)
     case (.system(let error), .v2): Self.body(of: 0, error)
+    case (.file(let error, _), .v1): Self.body(error.version1)
+    case (.file(let error, let length), .v2): Self.body(of: 8, error.rawValue, length: length)
+    case (.settings(let error), .v1): Self.body(error.version1)
+    case (.settings(let error), .v2): Self.body(of: 3, error.rawValue)
+    case (.statistics, .v1): Self.body(.unknown)
+    case (.statistics(let error), .v2): Self.body(of: 2, error)
     }
   }
 
-  private static func body(of group: Int, _ error: Int) -> CBORMap {
-    CBORMap(["err": .map(CBORMap(["group": .integer(group), "rc": .integer(error)]))])
+  private static func body(of group: Int, _ error: Int, length: Int? = nil) -> CBORMap {
+    CBORMap([
+      "err": .map(CBORMap(["group": .integer(group), "rc": .integer(error)])),
+      "len": length.map(CBORItem.integer),
+    ])
   }
 }

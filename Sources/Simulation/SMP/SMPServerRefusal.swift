@@ -6,6 +6,11 @@ enum SMPServerRefusal: Error, Equatable, Sendable {
   case image(SMPImageError)
   /// An error code of the OS management group.
   case system(Int)
+  /// An error code of the file group, and the additional field `len`.
+  case file(SMPServer.FileError, length: Int? = nil)
+  case settings(SMPServer.SettingsError)
+  /// An error code of the statistics group.
+  case statistics(Int)
 }
 
 /// The error codes of the image management group (version 2).

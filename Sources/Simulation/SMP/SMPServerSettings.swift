@@ -1,4 +1,5 @@
 import OtaflashATT
+import OtaflashWire
 
 /// The settings of a device with the SMP service.
 public struct SMPServerSettings: Hashable, Sendable {
@@ -127,6 +128,19 @@ public struct SMPServerSettings: Hashable, Sendable {
   public var loaderAddress = LoaderAddress.flipped
   /// Whether the application has the settings group, which sets the name of the firmware loader.
   public var hasSettings = true
+  /// The size of the application's file system in bytes, including 8 KiB for its directory; 0 = the
+  /// application has no file group.
+  public var fileSystemSize = 64 * 1024
+  /// The checksums of the file group; the first is the default.
+  package var fileChecksums: [SMPFiles.ChecksumType] = [.crc32, .sha256]
+  /// Whether the file group reports the lengths of files (CONFIG_MCUMGR_GRP_FS_FILE_STATUS).
+  public var reportsFileStatus = true
+  /// The time without requests after which an open file is closed.
+  public var fileIdleTime = Duration.seconds(1)
+  /// Whether the application has the statistics group.
+  public var hasStatistics = true
+  /// Whether the application has a real-time clock. The clock is not set after a loss of power.
+  public var hasClock = true
   /// Whether the application has the shell group.
   package var hasShell = false
   /// Whether a message may be longer than one write.
@@ -165,6 +179,8 @@ public struct SMPServerSettings: Hashable, Sendable {
 
   /// Creates the settings with the default values.
   public init() {}
+
+  var dataPages: Int { fileSystemSize / BoardSettings.pageSize }
 
   /// The size in bytes of a flash word in a server of 2021, as on an nRF52.
   private static let flashWord = 4
@@ -221,7 +237,23 @@ extension SMPServerSettings: KindSettings {
     ) { Int($0).filter { $0 >= 0 } },
     KindKey("loader-address", "the advertising address of the firmware loader", \.loaderAddress),
     KindKey(
-      "settings", "the settings group sets the name of the firmware loader", \.hasSettings),
+      "settings", "the settings group, which also sets the name of the firmware loader",
+      \.hasSettings),
+    KindKey(
+      "files", "the size of the file system", "a size from 16K to 16M such as 1M, or no",
+      \.fileSystemSize, fileSystemSize),
+    KindKey(
+      "checksums", "the checksums of files", "crc32, sha256, both or no", \.fileChecksums
+    ) {
+      ["crc32": [.crc32], "sha256": [.sha256], "both": [.crc32, .sha256], "no": []][$0]
+    },
+    KindKey("file-status", "the lengths of files are reported", \.reportsFileStatus),
+    KindKey(
+      "file-idle", "the time after which an open file is closed", "a time such as 1s",
+      \.fileIdleTime
+    ) { Quantity.duration($0) },
+    KindKey("stats", "the statistics group", \.hasStatistics),
+    KindKey("rtc", "the application has a real-time clock", \.hasClock),
     KindKey("shell", "the application has a shell (no)", \.hasShell),
     KindKey("v1", "messages of version 2 are rejected", \.isVersion1),
     KindKey(
@@ -243,6 +275,13 @@ extension SMPServerSettings: KindSettings {
 
   private static func yesOrNo(_ text: String) -> Bool?? {
     ["yes": true, "no": false][text].map { $0 }
+  }
+
+  private static func fileSystemSize(_ text: String) -> Int? {
+    guard text != "no" else { return 0 }
+    return Quantity.size(text).filter {
+      (16_384...16_777_216).contains($0) && $0.isMultiple(of: BoardSettings.pageSize)
+    }
   }
 
   private static func netBuffers(_ text: String) -> NetBuffers? {

@@ -128,7 +128,15 @@ public struct SMPSlots: Sendable {
 
 extension SMPChannel {
   convenience init(openedIn turn: PeripheralTurn) async throws(UpdateFault) {
-    let options = UpdateOptions()
+    let context = UpdateContext(
+      clock: turn.clock, options: UpdateOptions(), tally: UpdateProgressState(), observe: { _ in })
+    try await self.init(openedIn: turn, context)
+  }
+
+  convenience init(
+    openedIn turn: PeripheralTurn, _ context: UpdateContext
+  ) async throws(UpdateFault) {
+    let options = context.options
     let client = try await turn.connect(requestingMTU: options.mtu)
     let offered = try await ProtocolChoice(protocols: UpdateProtocol.all)
       .offered(by: client).map { $0.updateProtocol }
@@ -136,8 +144,7 @@ extension SMPChannel {
       throw offered.isEmpty
         ? .noUpdateService : .protocolNotOffered(asked: .smp, offered: offered)
     }
-    let context = UpdateContext(
-      clock: turn.clock, options: options, tally: UpdateProgressState(), observe: { _ in })
+    context.observe(.connected(LinkReport(of: client)))
     try await self.init(on: client, context)
   }
 }

@@ -22,11 +22,20 @@ package struct ShellSession: Sendable {
         clock: clock, options: UpdateOptions(), tally: UpdateProgressState(), observe: { _ in }))
   }
 
+  init(over channel: SMPChannel) { self.channel = channel }
+
   /// Runs one line, and returns its output. A command may have an effect, so it is sent only once.
   ///
   /// - Throws: `.declined` if the device has no shell.
   package func run(_ line: String) async throws(UpdateFault) -> Output {
-    let words = line.split(separator: " ").map(String.init)
+    switch try await run(line.split(separator: " ").map(String.init)) {
+    case .success(let output): return output
+    case .failure(let refusal): throw .declined(.connect, refusal.inWords)
+    }
+  }
+
+  /// Runs one line with these words, and returns its output or the refusal of the server.
+  func run(_ words: [String]) async throws(UpdateFault) -> Result<Output, SMPRefusal> {
     let sequence = try await channel.send(SMPShell.Execute(words), .connect)
     let deadline = channel.clock.now.advanced(by: Self.limit)
     while let reply = try await channel.receive(before: deadline, .connect) {
@@ -35,10 +44,7 @@ package struct ShellSession: Sendable {
         () throws(SMPDecodeFault) -> Result<SMPShell.Execute.Response, SMPRefusal> in
         try reply.message.shellAnswer()
       }
-      switch answer {
-      case .success(let response): return Output(text: response.output, code: response.code)
-      case .failure(let refusal): throw .declined(.connect, refusal.inWords)
-      }
+      return answer.map { Output(text: $0.output, code: $0.code) }
     }
     throw .gatt(.connect, .timedOut(after: Self.limit))
   }

@@ -56,6 +56,10 @@ public enum UpdateStage: String, Sendable, CaseIterable {
   case prepare
   /// The bytes of the image are sent.
   case upload
+  /// The bytes of a file are read from the device.
+  case download
+  /// The device performs a single request, such as reading a setting.
+  case request
   /// The device reads its flash back.
   case verify
   /// The device agrees to restart into the image.

@@ -4,9 +4,7 @@ import OtaflashWire
 /// The state that a server reports before anything is sent. Any value except the list of slots may
 /// be missing, because the supported commands depend on the build of the firmware.
 struct SMPFacts: Equatable, Sendable {
-  var parameters: SMPOS.Parameters.Response?
-  /// Whether the server reassembles fragments, so that a request may be longer than one write.
-  var reassembles = false
+  var buffers = SMPBuffers()
   var bootloader = SMPOS.BootloaderInfo.Response()
   var state: SMPImage.State
   var sizes: SMPImage.SlotInfo.Response?
@@ -61,37 +59,6 @@ struct SMPFacts: Equatable, Sendable {
 }
 
 extension SMPFacts {
-  /// The request size for a server that does not report its buffers: the default of Zephyr
-  /// (MCUMGR_BUF_SIZE, now MCUMGR_TRANSPORT_NETBUF_SIZE).
-  private static let bufferDefault = 384
-  /// The maximum number of requests in flight, regardless of the number of the server's buffers.
-  private static let widthMaximum = 6
-
-  /// Returns the maximum length of an upload request in bytes, which is the fastest length that the
-  /// server accepts.
-  func requestMaximum(over channel: SMPChannel, least: Int) -> Int {
-    let oneWrite = channel.fragmentSize >= least ? channel.fragmentSize : channel.writeMaximum
-    guard let buffer = parameters?.bufferSize else { return min(oneWrite, Self.bufferDefault) }
-    guard reassembles else { return min(buffer, oneWrite) }
-    return SMPPacketSize.best(
-      buffer: min(buffer, SMPHeader.size + SMPHeader.bodyMaximum), fragment: channel.partSize,
-      sizing: channel.sizing)
-  }
-
-  /// The maximum number of requests in flight, so that one buffer remains free for a response. It
-  /// is 1 for a server that does not report its buffers.
-  var widthLimit: Int {
-    guard let count = parameters?.bufferCount else { return 1 }
-    return min(max(1, count - 1), Self.widthMaximum)
-  }
-
-  /// Returns the number of requests in flight that the upload tries. A request of one write is lost
-  /// completely if no buffer is free, and the next response shows the loss. If the first fragment
-  /// of a longer request is lost, the server treats the second as the start of another request.
-  func reach(ofRequests bytes: Int, over channel: SMPChannel) -> Int {
-    parameters != nil && bytes <= channel.writeMaximum ? Self.widthMaximum : widthLimit
-  }
-
   /// The numbers of the device's images; `nil` if the device has several images, but does not
   /// report their sizes.
   var images: [Int]? {

@@ -3,11 +3,6 @@ import OtaflashWire
 
 /// The requests at the start of a connection.
 extension SMPFacts {
-  /// The time limit for the response to a command that the server may not support. Lost requests
-  /// are rare at the start of a connection, so two attempts are sufficient.
-  private static let inquiryLimit = Duration.seconds(2)
-  private static let inquiryTries = 2
-
   /// The number of attempts to read the slots of a server that may still be erasing a slot for an
   /// earlier connection.
   static let triesOfBusyServer = 8
@@ -20,30 +15,49 @@ extension SMPFacts {
     asking channel: SMPChannel, tries: Int = SMPChannel.triesDefault
   ) async throws(UpdateFault) {
     let state = try await channel.perform(SMPImage.ReadState(), .connect, tries: tries)
-    let parameters = try await Self.inquire(SMPOS.Parameters(), over: channel)
-    self.init(parameters: parameters, state: state)
-    reassembles = try await Self.probe(parameters, over: channel)
+    self.init(buffers: try await SMPBuffers(asking: channel), state: state)
     bootloader =
-      try await Self.inquire(
-        SMPOS.BootloaderInfo(query: SMPOS.BootloaderInfo.modeQuery), over: channel) ?? bootloader
-    sizes = try await Self.inquire(SMPImage.SlotInfo(), over: channel)
+      try await channel.inquire(
+        SMPOS.BootloaderInfo(query: SMPOS.BootloaderInfo.modeQuery)) ?? bootloader
+    sizes = try await channel.inquire(SMPImage.SlotInfo())
   }
+}
+
+extension SMPChannel {
+  /// The time limit for the response to a command that the server may not support. Lost requests
+  /// are rare at the start of a connection, so two attempts are sufficient.
+  private static let inquiryLimit = Duration.seconds(2)
+  private static let inquiryTries = 2
 
   /// Returns the response to a request; `nil` if the server refuses the request or does not
   /// respond.
-  static func inquire<Request: SMPRequest>(
-    _ request: Request, over channel: SMPChannel
+  func inquire<Request: SMPRequest>(
+    _ request: Request
   ) async throws(UpdateFault) -> Request.Response? {
+    switch try await askBriefly(request) {
+    case .success(let response): response
+    case .failure, nil: nil
+    }
+  }
+
+  /// Asks a question that the server may not support; `nil` if the server does not respond.
+  func askBriefly<Request: SMPRequest>(
+    _ request: Request
+  ) async throws(UpdateFault) -> Result<Request.Response, SMPRefusal>? {
     do throws(UpdateFault) {
-      let result = try await channel.ask(
-        request, .connect, within: inquiryLimit, tries: inquiryTries)
-      return switch result {
-      case .success(let response): response
-      case .failure: nil
-      }
+      return try await ask(
+        request, .connect, within: Self.inquiryLimit, tries: Self.inquiryTries)
     } catch .gatt(.connect, .timedOut) {
       return nil
     }
+  }
+}
+
+extension SMPBuffers {
+  /// Reads the server's buffers, and determines whether it reassembles requests.
+  init(asking channel: SMPChannel) async throws(UpdateFault) {
+    parameters = try await channel.inquire(SMPOS.Parameters())
+    reassembles = try await Self.probe(parameters, over: channel)
   }
 
   /// Returns whether the server reassembles a fragmented request. A server reports the size of its
@@ -58,15 +72,10 @@ extension SMPFacts {
     let text = String(repeating: " ", count: channel.writeMaximum - SMPHeader.size)
     let bytes = SMPMessage(SMPOS.Echo(text), sequence: 0).encoded.count
     guard let parameters, parameters.bufferSize >= bytes else { return false }
-    do throws(UpdateFault) {
-      let result = try await channel.ask(
-        SMPOS.Echo(text), .connect, within: inquiryLimit, tries: inquiryTries)
-      return switch result {
-      case .success(let response): response.text == text
-      case .failure(let refusal): refusal.isNotSupported
-      }
-    } catch .gatt(.connect, .timedOut) {
-      return false
+    return switch try await channel.askBriefly(SMPOS.Echo(text)) {
+    case .success(let response): response.text == text
+    case .failure(let refusal): refusal.isNotSupported
+    case nil: false
     }
   }
 }

@@ -5,7 +5,7 @@ import OtaflashWire
 ///
 /// The longest request fills the server's buffer or, if the server does not reassemble requests,
 /// one write.
-struct SMPPacketSize: Equatable, Sendable {
+struct SMPPacketSize: SMPRequestSize {
   /// The size in bytes of an MCUboot header, which the first request must contain completely.
   static let headOfImage = 32
 
@@ -38,11 +38,7 @@ struct SMPPacketSize: Equatable, Sendable {
   private func room(at offset: Int) -> Int {
     let empty = SMPImage.Upload(
       offset: offset, data: [], announcement: offset == 0 ? announcement : nil)
-    // The encoded size includes the head of an empty string, which is one byte.
-    let room = bytes - SMPMessage(empty, sequence: 0).encoded.count + 1
-    // CBOR encodes lengths up to 23 in one byte, up to 255 in two, up to 65535 in three.
-    let fitting = [(head: 1, most: 23), (2, 255), (3, 65535)].map { min(room - $0.head, $0.most) }
-    return max(0, fitting.max() ?? 0)
+    return Self.room(in: bytes, besides: empty)
   }
 
   /// Returns the length in bytes of the shortest request at offset 0 with a complete MCUboot

@@ -18,11 +18,14 @@ extension SMPRefusal {
     case .general(let rc): "rc \(rc)"
     case .group(.os, let rc): "os \(rc)"
     case .group(.image, let rc): "image \(rc)"
+    case .group(.files, let rc): "fs \(rc)"
+    case .group(.settings, let rc): "settings \(rc)"
+    case .group(.statistics, let rc): "stat \(rc)"
     case .group(let group, let rc): "group \(group.rawValue) rc \(rc)"
     }
   }
 
-  private struct Entry: Sendable {
+  struct Entry: Sendable {
     let kind: ProtocolRefusal.Kind
     let meaning: String
     let advice: String
@@ -45,6 +48,9 @@ extension SMPRefusal {
     case .general(let rc): Self.general[rc]
     case .group(.os, let rc): Self.os[rc]
     case .group(.image, let rc): Self.image[rc]
+    case .group(.files, let rc): Self.files[rc]
+    case .group(.settings, let rc): Self.settings[rc]
+    case .group(.statistics, let rc): Self.statistics[rc]
     case .group: nil
     }
   }
@@ -52,14 +58,14 @@ extension SMPRefusal {
   /// MGMT_ERR_EPERUSER.
   private static let firstOfApplications: Int32 = 256
 
-  private static let log = "See the device's log."
-  private static let again = "Try again; if the error persists, restart the device."
+  static let log = "See the device's log."
+  static let again = "Try again; if the error persists, restart the device."
   private static let sign = "Build and sign the image again, for this board."
   private static let list = "List its slots for details."
   private static let memory = "A smaller ATT_MTU may help."
-  private static let worn =
+  static let worn =
     "Restart the device; if the error persists, its flash is worn, or has another layout."
-  private static let bug = "This is a bug in otaflash."
+  static let bug = "This is a bug in otaflash."
 
   private static let general: [Int32: Entry] = [
     1: Entry(.rejected, "an unknown error", log),
@@ -90,7 +96,7 @@ extension SMPRefusal {
     1: Entry(.rejected, "an unknown error", log),
     2: Entry(.rejected, "the format is not valid", bug, .report),
     3: Entry(.rejected, "the bootloader does not support the query", log),
-    4: Entry(.rejected, "its clock is not set", "Set the device's clock."),
+    4: Entry(.unsuitable, "its clock is not set", "Set the clock of the device."),
     5: Entry(.rejected, "the command to its real-time clock failed", log),
     6: Entry(.rejected, "the bootloader has no answer to the query", log),
   ]

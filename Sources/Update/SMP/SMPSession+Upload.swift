@@ -62,10 +62,10 @@ extension SMPSession {
     let least = SMPPacketSize.least(for: announcement)
     // With one request in flight, the rate depends on the round trip, not on the use of connection
     // events.
-    if facts.reassembles, facts.widthLimit > 1, context.options.windowLimit == nil {
+    if facts.buffers.reassembles, facts.buffers.widthLimit > 1, context.options.windowLimit == nil {
       channel.fillEvents()
     }
-    let bytes = facts.requestMaximum(over: channel, least: least)
+    let bytes = facts.buffers.requestMaximum(over: channel, least: least)
     guard bytes >= least else { throw .declined(.prepare, .packetsTooShort(bytes, least: least)) }
     return SMPPacketSize(
       bytes: bytes, announcement: announcement, dataLimit: context.options.chunk ?? .max)

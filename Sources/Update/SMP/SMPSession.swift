@@ -209,12 +209,12 @@ extension DeviceReport {
     runningVersion = running?.firmwareVersion
     runningBuild = running?.build
     slotSize = facts.largestFile(0)
-    bufferSize = facts.parameters?.bufferSize
+    bufferSize = facts.buffers.parameters?.bufferSize
     isOnTrial = facts.mode.reverts && facts.state.isOnTrial(0)
     details = .smp(
       SMPServerReport(
         slots: facts.state.slots.map(SlotReport.init),
-        bufferCount: facts.parameters?.bufferCount,
+        bufferCount: facts.buffers.parameters?.bufferCount,
         bootloaderMode: facts.bootloader.mode.map(MCUbootMode.init)))
   }
 }

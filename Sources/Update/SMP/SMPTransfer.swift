@@ -47,7 +47,7 @@ struct SMPTransfer {
   /// The requests in flight, in the order of sending.
   private var underWay: [Request] = []
   /// The end of all bytes sent so far.
-  private var sentEnd: Int
+  private(set) var sentEnd: Int
   /// The offset, after a loss, at which sending resumes when no request is in flight.
   private var wanted: Int?
   private var furthest: Int
@@ -91,7 +91,7 @@ struct SMPTransfer {
   /// first request is in flight, no other request is sent, because the server may report that it
   /// already has more bytes. The last request is sent only if a buffer is free, because no later
   /// response would show its loss.
-  func sendable(_ size: SMPPacketSize) -> Range<Int>? {
+  func sendable(_ size: some SMPRequestSize) -> Range<Int>? {
     guard wanted == nil, next < total, !awaitsFirst else { return nil }
     let end = next + size.data(at: next, of: total, to: unit)
     let most = unit == .unknown ? 1 : end == total ? min(width, widthLimit) : width
@@ -169,6 +169,40 @@ struct SMPTransfer {
       throw .stalled(atOffset: acknowledged, waited: waited, requestSize: requestSize)
     }
   }
+
+  /// Returns the bytes of a request in flight.
+  func range(of sequence: UInt8) -> Range<Int>? {
+    underWay.first { $0.sequence == sequence }?.range
+  }
+
+  // MARK: Servers that report the next offset only when asked
+
+  /// Whether no request is in flight after a loss, so that the server must be asked for the offset
+  /// at which sending resumes.
+  var needsOffset: Bool { wanted != nil && underWay.isEmpty }
+
+  /// Records that the server discarded this request, because an earlier request was lost.
+  mutating func discarded(_ sequence: UInt8) {
+    guard let range = take(sequence) else { return }
+    wanted = min(wanted ?? range.lowerBound, range.lowerBound)
+  }
+
+  /// Records that no response arrived in time. All requests in flight count as lost, and only one
+  /// request is sent next.
+  mutating func fellSilent() {
+    underWay = []
+    silences += 1
+    wanted = wanted ?? acknowledged
+    width = 1
+  }
+
+  /// Resumes at the offset that the server reported, which is at most `sentEnd`.
+  mutating func resume(at offset: Int) throws(UpdateFault) -> Reaction {
+    precondition(needsOffset && 0...sentEnd ~= offset)
+    return try resume(at: offset, because: .gap)
+  }
+
+  // MARK: Rules
 
   /// Removes a request and all earlier requests from the list, because the earlier requests or
   /// their responses were lost. Returns the bytes of the request.

@@ -36,11 +36,11 @@ struct SMPUpload {
     advanced = context.clock.now
     furthest = begun.offset
     let wish = max(1, (context.options.windowLimit ?? .max) / max(1, size.data(at: image.count)))
-    let facts = session.facts
+    let buffers = session.facts.buffers
     transfer = SMPTransfer(
       total: image.count, startingAt: begun.offset, unit: begun.unit,
-      widthLimit: min(facts.widthLimit, wish),
-      reach: min(facts.reach(ofRequests: size.bytes, over: channel), wish))
+      widthLimit: min(buffers.widthLimit, wish),
+      reach: min(buffers.reach(ofRequests: size.bytes, over: channel), wish))
   }
 
   /// Sends the image, and returns when the server has all bytes. Returns `false` if the server

@@ -36,6 +36,25 @@ package struct SMPFields: Sendable {
     try value(name, of: CBORMap.self).map { SMPFields($0, within: prefix + name + ".") }
   }
 
+  /// Returns the fields whose names are texts and whose values have this type, in order; `nil` if
+  /// the map is absent.
+  package func named<Value: SMPFieldValue>(
+    _ name: String, of type: Value.Type = Value.self
+  ) throws(SMPDecodeFault) -> [(name: String, value: Value)]? {
+    guard let map = try value(name, of: CBORMap.self) else { return nil }
+    var fields: [(name: String, value: Value)] = []
+    for pair in map.pairs {
+      guard case .text(let key) = pair.key else {
+        throw .wrongKind(prefix + name, expected: "a map with texts as keys")
+      }
+      guard let value = Value(pair.value) else {
+        throw .wrongKind("\(prefix)\(name).\(key)", expected: Value.kind)
+      }
+      fields.append((key, value))
+    }
+    return fields
+  }
+
   /// Returns a list of texts.
   package func texts(_ name: String) throws(SMPDecodeFault) -> [String]? {
     guard let item = map[name], item != .null else { return nil }
@@ -88,6 +107,16 @@ extension Int: SMPFieldValue {
   package init?(_ item: CBORItem) {
     guard case .unsigned(let value) = item, value <= UInt32.max else { return nil }
     self.init(value)
+  }
+}
+
+/// A counter or a checksum.
+extension UInt64: SMPFieldValue {
+  package static var kind: String { "a number of 64 bits" }
+
+  package init?(_ item: CBORItem) {
+    guard case .unsigned(let value) = item else { return nil }
+    self = value
   }
 }
 

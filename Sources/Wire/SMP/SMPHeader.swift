@@ -92,8 +92,12 @@ package struct SMPGroup: RawRepresentable, Hashable, Sendable {
   /// Operating system management.
   package static let os = SMPGroup(0)
   package static let image = SMPGroup(1)
+  /// Statistics.
+  package static let statistics = SMPGroup(2)
   /// Settings that persist across a restart.
   package static let settings = SMPGroup(3)
+  /// Files.
+  package static let files = SMPGroup(8)
   /// The shell.
   package static let shell = SMPGroup(9)
 }

@@ -65,12 +65,12 @@ package struct SMPRefusal: Error, Equatable, Sendable {
   package var isNoEntry: Bool { code == .general(Self.noEntry) }
 
   /// MGMT_ERR_EUNKNOWN.
-  static let unknown: Int32 = 1
+  package static let unknown: Int32 = 1
   /// The code MGMT_ERR_ENOMEM, and the corresponding code of the image group.
   static let noMemory: Int32 = 2
   static let imageNoMemory: Int32 = 15
   /// MGMT_ERR_ENOTSUP.
-  static let notSupported: Int32 = 8
+  package static let notSupported: Int32 = 8
   /// MGMT_ERR_EBUSY.
   static let busy: Int32 = 10
   /// MGMT_ERR_UNSUPPORTED_TOO_NEW.

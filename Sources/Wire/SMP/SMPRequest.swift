@@ -53,9 +53,33 @@ package enum SMPCall: Equatable, Sendable {
   case upload(SMPImage.Upload)
   case erase(SMPImage.Erase)
   case slotInfo(SMPImage.SlotInfo)
-  case writeSetting(SMPSettings.Write)
-  case saveSettings(SMPSettings.Save)
+  case readDateTime(SMPOS.ReadDateTime)
+  case writeDateTime(SMPOS.WriteDateTime)
+  case listStatistics(SMPStatistics.List)
+  case showStatistics(SMPStatistics.Show)
+  case settings(Settings)
+  case files(Files)
   case shell(SMPShell.Execute)
+
+  /// The requests of the settings group.
+  package enum Settings: Equatable, Sendable {
+    case read(SMPSettings.Read)
+    case write(SMPSettings.Write)
+    case delete(SMPSettings.Delete)
+    case commit(SMPSettings.Commit)
+    case load(SMPSettings.Load)
+    case save(SMPSettings.Save)
+  }
+
+  /// The requests of the file management group.
+  package enum Files: Equatable, Sendable {
+    case upload(SMPFiles.Upload)
+    case download(SMPFiles.Download)
+    case status(SMPFiles.Status)
+    case checksum(SMPFiles.Checksum)
+    case checksumTypes(SMPFiles.ChecksumTypes)
+    case close(SMPFiles.Close)
+  }
 
   /// - Throws: `.unknownCommand` if no supported group defines the request; the faults of the
   ///   fields of a known request.
@@ -78,11 +102,50 @@ package enum SMPCall: Equatable, Sendable {
     case SMPImage.Upload.command: self = .upload(try SMPImage.Upload(fields: fields))
     case SMPImage.Erase.command: self = .erase(try SMPImage.Erase(fields: fields))
     case SMPImage.SlotInfo.command: self = .slotInfo(SMPImage.SlotInfo(fields: fields))
-    case SMPSettings.Write.command:
-      self = .writeSetting(try SMPSettings.Write(fields: fields))
-    case SMPSettings.Save.command: self = .saveSettings(SMPSettings.Save(fields: fields))
+    case SMPOS.ReadDateTime.command: self = .readDateTime(SMPOS.ReadDateTime(fields: fields))
+    case SMPOS.WriteDateTime.command:
+      self = .writeDateTime(try SMPOS.WriteDateTime(fields: fields))
+    case SMPStatistics.List.command: self = .listStatistics(SMPStatistics.List(fields: fields))
+    case SMPStatistics.Show.command:
+      self = .showStatistics(try SMPStatistics.Show(fields: fields))
     case SMPShell.Execute.command: self = .shell(try SMPShell.Execute(fields: fields))
-    default: throw .unknownCommand(command)
+    default:
+      if let settings = try Settings(command, fields) {
+        self = .settings(settings)
+      } else if let files = try Files(command, fields) {
+        self = .files(files)
+      } else {
+        throw .unknownCommand(command)
+      }
+    }
+  }
+}
+
+extension SMPCall.Settings {
+  fileprivate init?(_ command: SMPCommand, _ fields: SMPFields) throws(SMPDecodeFault) {
+    switch command {
+    case SMPSettings.Read.command: self = .read(try SMPSettings.Read(fields: fields))
+    case SMPSettings.Write.command: self = .write(try SMPSettings.Write(fields: fields))
+    case SMPSettings.Delete.command: self = .delete(try SMPSettings.Delete(fields: fields))
+    case SMPSettings.Commit.command: self = .commit(SMPSettings.Commit(fields: fields))
+    case SMPSettings.Load.command: self = .load(SMPSettings.Load(fields: fields))
+    case SMPSettings.Save.command: self = .save(SMPSettings.Save(fields: fields))
+    default: return nil
+    }
+  }
+}
+
+extension SMPCall.Files {
+  fileprivate init?(_ command: SMPCommand, _ fields: SMPFields) throws(SMPDecodeFault) {
+    switch command {
+    case SMPFiles.Upload.command: self = .upload(try SMPFiles.Upload(fields: fields))
+    case SMPFiles.Download.command: self = .download(try SMPFiles.Download(fields: fields))
+    case SMPFiles.Status.command: self = .status(try SMPFiles.Status(fields: fields))
+    case SMPFiles.Checksum.command: self = .checksum(try SMPFiles.Checksum(fields: fields))
+    case SMPFiles.ChecksumTypes.command:
+      self = .checksumTypes(SMPFiles.ChecksumTypes(fields: fields))
+    case SMPFiles.Close.command: self = .close(SMPFiles.Close(fields: fields))
+    default: return nil
     }
   }
 }

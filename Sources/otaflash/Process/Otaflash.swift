@@ -15,6 +15,7 @@ struct Otaflash: GroupCommand, Sendable {
     version: Release.version,
     subcommands: [
       Scan.self, Info.self, Flash.self, ConsoleCommand.self, Image.self, Slots.self, Reset.self,
+      Files.self, SettingsCommand.self, Stats.self, DateTime.self, Echo.self,
       Bench.self, Pair.self,
       Unpair.self, Simulate.self, FleetCommand.self, Devices.self, Config.self, DoctorCommand.self,
       SelfTestCommand.self, Completion.self, Explain.self,

@@ -231,7 +231,8 @@ final class FakeServer: Sendable {
         SMPImage.SlotInfo.Slot(slot: slot, size: size)
       }
       return done(SMPImage.SlotInfo.Response(images: [.init(image: 0, slots: slots)]))
-    case .writeSetting, .saveSettings, .shell: return refuse(.general(8))
+    case .readDateTime, .writeDateTime, .listStatistics, .showStatistics, .settings, .files, .shell:
+      return refuse(.general(8))
     case .upload(let upload): return receive(upload, message, &state)
     }
   }

@@ -98,7 +98,7 @@ import Testing
 
   @Test("one of the server's buffers stays free", arguments: [(1, 1), (2, 1), (4, 3), (40, 6)])
   func window(buffers: Int, width: Int) {
-    var facts = SMPFacts(state: SMPImage.State(slots: []))
+    var facts = SMPBuffers()
     facts.parameters = SMPOS.Parameters.Response(bufferSize: 400, bufferCount: buffers)
     #expect(facts.widthLimit == width)
     facts.parameters = nil

@@ -115,9 +115,39 @@ extension SMPCall {
     case .upload(let request): request.body
     case .erase(let request): request.body
     case .slotInfo(let request): request.body
-    case .writeSetting(let request): request.body
-    case .saveSettings(let request): request.body
+    case .readDateTime(let request): request.body
+    case .writeDateTime(let request): request.body
+    case .listStatistics(let request): request.body
+    case .showStatistics(let request): request.body
+    case .settings(let call): call.body
+    case .files(let call): call.body
     case .shell(let request): request.body
+    }
+  }
+}
+
+extension SMPCall.Settings {
+  fileprivate var body: CBORMap {
+    switch self {
+    case .read(let request): request.body
+    case .write(let request): request.body
+    case .delete(let request): request.body
+    case .commit(let request): request.body
+    case .load(let request): request.body
+    case .save(let request): request.body
+    }
+  }
+}
+
+extension SMPCall.Files {
+  fileprivate var body: CBORMap {
+    switch self {
+    case .upload(let request): request.body
+    case .download(let request): request.body
+    case .status(let request): request.body
+    case .checksum(let request): request.body
+    case .checksumTypes(let request): request.body
+    case .close(let request): request.body
     }
   }
 }

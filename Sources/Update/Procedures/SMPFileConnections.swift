@@ -1,0 +1,88 @@
+import OtaflashGATT
+
+/// The connections of a transfer of a file. After a lost link, the transfer reconnects with the
+/// strategy of updates; only new bytes restart the count of attempts.
+struct SMPFileConnections {
+  let path: String
+  let turn: PeripheralTurn
+  let context: UpdateContext
+
+  /// Performs `body` on one connection after the other, until it succeeds or the attempts are used
+  /// up.
+  func run<Value: Sendable>(
+    _ body: (SMPFileServer) async throws(UpdateFault) -> Value
+  ) async throws(UpdateFault) -> Value {
+    defer { turn.disconnect() }
+    var attempt = 0
+    var furthest = 0
+    while true {
+      context.observe(.connecting(attempt: attempt + 1))
+      var opened: SMPChannel?
+      do throws(UpdateFault) {
+        let channel = try await SMPChannel(openedIn: turn, context)
+        opened = channel
+        context.tally.connected()
+        return try await body(SMPFileServer(of: path, over: channel, context))
+      } catch {
+        let fault = addingState(error)
+        guard let loss = loss(of: fault) else { throw await leave(fault, opened) }
+        let reached = context.tally.now.acknowledged
+        attempt = reached > furthest ? 1 : attempt + 1
+        furthest = max(furthest, reached)
+        try await backOff(loss, attempt, fault)
+      }
+    }
+  }
+
+  private func backOff(
+    _ loss: LinkLoss, _ attempt: Int, _ fault: UpdateFault
+  ) async throws(UpdateFault) {
+    turn.disconnect()
+    guard
+      let delay = context.options.reconnection.delay(
+        beforeAttempt: attempt, random: context.randomFraction())
+    else { throw fault }
+    context.observe(
+      .linkLost(
+        reason: "\(loss)", acknowledged: context.tally.now.acknowledged, attempt: attempt,
+        retryIn: delay))
+    guard await context.clock.pause(for: delay) else {
+      throw addingState(.gatt(.connect, .cancelled))
+    }
+  }
+
+  private func loss(of fault: UpdateFault) -> LinkLoss? {
+    if case .gatt(_, .linkLost(let loss)) = fault { return loss == .cancelled ? nil : loss }
+    return fault.linkLoss(afterConnecting: context.tally.wasConnected)
+  }
+
+  /// Adds the number of bytes to a lost link or a cancellation, if the device keeps these bytes.
+  private func addingState(_ fault: UpdateFault) -> UpdateFault {
+    let counts = context.tally.now
+    guard counts.isKept else { return fault }
+    return switch fault {
+    case .gatt(_, .cancelled), .gatt(_, .linkLost(.cancelled)), .couldNotConnect(.cancelled):
+      .cancelled(resumable: true, acknowledged: counts.acknowledged)
+    case .gatt(let stage, .linkLost(let loss)):
+      .linkLost(loss, stage, resumable: true, acknowledged: counts.acknowledged)
+    default: fault
+    }
+  }
+
+  /// Sends the rest of a request before the end of the connection, even if the transfer was
+  /// cancelled. The device closes the file after a short time.
+  private func leave(_ fault: UpdateFault, _ channel: SMPChannel?) async -> UpdateFault {
+    guard let channel else { return fault }
+    let (clock, limit) = (context.clock, context.options.abortLimit)
+    await shielded {
+      do throws(UpdateFault) {
+        try await withDeadline(clock.now.advanced(by: limit), on: clock, orThrow: fault) {
+          () async throws(UpdateFault) in try await channel.finishMessage()
+        }
+      } catch {
+        // The fault that ended the transfer is reported.
+      }
+    }
+    return fault
+  }
+}
