@@ -131,7 +131,7 @@ let package = Package(
       path: "Sources/Update",
       exclude: [
         "README.md", "OTAService/README.md", "SMP/README.md", "NordicSecure/README.md",
-        "NordicLegacy/README.md",
+        "NordicLegacy/README.md", "Telink/README.md",
       ],
       swiftSettings: strict),
     .target(
@@ -142,7 +142,7 @@ let package = Package(
         .product(name: "CryptoExtras", package: "swift-crypto"),
       ],
       path: "Sources/Simulation",
-      exclude: ["README.md", "SMP/README.md", "NordicLegacy/README.md"],
+      exclude: ["README.md", "SMP/README.md", "NordicLegacy/README.md", "Telink/README.md"],
       swiftSettings: strict),
     .target(
       name: "OtaflashBlueZ",
@@ -470,6 +470,8 @@ let package = Package(
       dependencies: simulatedUpdate + ["OtaflashWire", crypto, "OtaflashTestSupport"]),
     .unitTests(
       name: "NordicTests", dependencies: simulatedUpdate + [crypto, "OtaflashTestSupport"]),
+    .unitTests(
+      name: "TelinkTests", dependencies: simulatedUpdate + ["OtaflashWire", "OtaflashTestSupport"]),
     .unitTests(
       name: "SimulationTests",
       dependencies: simulatedUpdate + [

@@ -35,6 +35,9 @@ package enum SelfTestImage {
         for: plain, version: nordicVersion, settings: settings)
       return nordic(plain, packet, .legacy(try LegacyInitPacket(decoding: packet)))
     }
+    if device.settings() as TelinkServerSettings? != nil {
+      return try FirmwareImage.decode(name: "self-test.bin", bytes: SampleImage.telink(plain))
+    }
     let isMCUboot = device.settings() as SMPServerSettings? != nil
     // The image that is decoded from a file with these bytes.
     return try FirmwareImage.decode(

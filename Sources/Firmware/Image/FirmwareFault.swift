@@ -23,6 +23,8 @@ public enum FirmwareFault: Error, Equatable, Sendable {
   case addresses(AddressFault)
   /// An error in an image for MCUboot.
   case mcuboot(MCUbootFault)
+  /// An error in an image for Telink chips.
+  case telink(TelinkImageFault)
   /// An error in the archive of a package.
   case zip(ZipFault)
   /// An error in a package's `manifest.json`.
@@ -57,6 +59,7 @@ extension FirmwareFault: CustomStringConvertible {
     case .malformed(let fault): "\(fault)"
     case .addresses(let fault): "\(fault)"
     case .mcuboot(let fault): "\(fault)"
+    case .telink(let fault): "\(fault)"
     case .zip(let fault): "\(fault)"
     case .manifest(let fault): "\(fault)"
     case .initPacket(let file, let fault): "'\(file)': \(fault)"

@@ -15,6 +15,10 @@ extension FirmwareImage {
       } catch {
         throw .mcuboot(error)
       }
+    } else if TelinkImage.begins(bytes) {
+      do throws(TelinkImageFault) { content = .telink(try TelinkImage(decoding: bytes)) } catch {
+        throw .telink(error)
+      }
     }
     var header: FirmwareVersion?
     if case .mcuboot(let image, _) = content { header = image.version.firmwareVersion }

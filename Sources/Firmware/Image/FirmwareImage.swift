@@ -8,6 +8,8 @@ public struct FirmwareImage: Equatable, Sendable {
     case mcuboot(MCUbootImage, place: MCUbootPlace)
     /// A part of a Nordic DFU package, with its init packet.
     case nordic(NordicInitPacket)
+    /// An image for Telink chips.
+    case telink(TelinkImage)
   }
 
   /// The display name of the image: the file's last path component, or `-` for standard input; in a
@@ -58,6 +60,11 @@ extension FirmwareImage {
   /// The init packet of a part of a Nordic DFU package.
   public var initPacket: NordicInitPacket? {
     if case .nordic(let packet) = content { packet } else { nil }
+  }
+
+  /// The trailer of an image for Telink chips.
+  public var telink: TelinkImage? {
+    if case .telink(let image) = content { image } else { nil }
   }
 
   /// The image number and slot on the device.

@@ -59,6 +59,8 @@ extension FirmwareFault {
       .descriptorsDiffer(_, let offset):
       .lookAtBytes(offset..<offset + ImageDescriptor.size)
     case .mcuboot(let fault): .lookAtBytes(fault.offset..<fault.offset + Self.shownBytes)
+    case .telink(.trailerMissing): .buildAgain
+    case .telink(let fault): .lookAtBytes(fault.place)
     case .headerContradicted: .lookAtBytes(0..<MCUbootHeader.size)
     case .foreignFormat: .lookAtBeginning
     case .zip: .lookAtArchive

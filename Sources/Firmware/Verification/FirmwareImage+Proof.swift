@@ -21,6 +21,8 @@ extension FirmwareImage {
     case .plain: .notStated
     case .mcuboot(let image, _): try image.checkIntegrity(of: bytes)
     case .nordic(let packet): try packet.checkIntegrity(of: bytes)
+    // The checksum was compared when the file was decoded.
+    case .telink: .whole("CRC32")
     }
   }
 
@@ -40,7 +42,7 @@ extension FirmwareImage {
   public func checkSignature(by key: VerificationKey) throws(ProofFault) {
     _ = try checkIntegrity()
     switch content {
-    case .plain: throw .notSignable
+    case .plain, .telink: throw .notSignable
     case .mcuboot(let image, _): try image.checkSignature(by: key, of: bytes)
     case .nordic(let packet): try packet.checkSignature(by: key)
     }

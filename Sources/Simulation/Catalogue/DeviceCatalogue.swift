@@ -6,6 +6,7 @@ extension SimulationProfile {
     SMPServerSettings.self,
     SecureBootloaderSettings.self,
     LegacyBootloaderSettings.self,
+    TelinkServerSettings.self,
   ]
 
   static let presets = allKinds.flatMap { $0.presets }

@@ -16,7 +16,7 @@ struct OTASession: UpdateSession {
     switch image.content {
     case .plain: true
     case .mcuboot(_, let place): place.imageIndex == 0 && place.slot ?? 0 == 0
-    case .nordic: false
+    case .nordic, .telink: false
     }
   }
 

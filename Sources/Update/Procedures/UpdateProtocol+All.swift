@@ -2,5 +2,6 @@ extension UpdateProtocol {
   /// The protocols of this package, in the order in which the host searches for their bootloaders.
   public static let all: [any UpdateSession.Type] = [
     OTASession.self, SMPSession.self, SecureDFUSession.self, LegacyDFUSession.self,
+    TelinkSession.self,
   ]
 }

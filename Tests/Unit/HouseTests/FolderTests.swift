@@ -16,12 +16,12 @@ import Testing
     ],
     "Firmware": [
       "Bytes", "Addresses", "Identity", "Text", "IntelHex", "SRecord", "UF2", "ELF", "Zip",
-      "Manifest", "NordicDFU", "MCUboot", "Image", "Package", "Verification",
+      "Manifest", "NordicDFU", "MCUboot", "Telink", "Image", "Package", "Verification",
     ],
     "Delta": ["Format", "Addresses", "Matching", "Codecs", "Patch", "Plan"],
     "Simulation": [
       "Time", "Flash", "Radio", "Profile", "Bootloader", "Board", "NordicShared", "OTAShared",
-      "OTAReceiver", "NordicSecure", "NordicLegacy", "SMP", "Catalogue", "Neighbourhood",
+      "OTAReceiver", "NordicSecure", "NordicLegacy", "SMP", "Telink", "Catalogue", "Neighbourhood",
     ],
     "BlueZ": [
       "", "EventLoop", "System", "Socket", "Mgmt", "HCI", "Security", "Tuning", "Link", "Central",
@@ -29,7 +29,7 @@ import Testing
     ],
     "Update": [
       "Report", "Contract", "LifeCycle", "Patches", "OTAService", "SMP", "NordicShared",
-      "NordicSecure", "NordicLegacy", "Procedures",
+      "NordicSecure", "NordicLegacy", "Telink", "Procedures",
     ],
     "State": [""],
     "Foundation": [""],
@@ -71,8 +71,8 @@ import Testing
     "FleetReport": ["Tables", "Page"],
     "Bench": ["Benchmark", "SelfTest"],
     "Firmware": ["IntelHex", "SRecord", "UF2", "ELF", "Zip"],
-    "Update": ["OTAService", "SMP", "NordicSecure", "NordicLegacy"],
-    "Simulation": ["OTAReceiver", "SMP", "NordicSecure", "NordicLegacy"],
+    "Update": ["OTAService", "SMP", "NordicSecure", "NordicLegacy", "Telink"],
+    "Simulation": ["OTAReceiver", "SMP", "NordicSecure", "NordicLegacy", "Telink"],
   ]
 
   /// Whether `folder` may use declarations of `other`, a different folder.

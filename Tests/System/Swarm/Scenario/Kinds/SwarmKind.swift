@@ -27,6 +27,7 @@ protocol SwarmKind: Sendable {
 enum SwarmKinds {
   static let all: [any SwarmKind.Type] = [
     SMPServerSettings.self, SecureBootloaderSettings.self, LegacyBootloaderSettings.self,
+    TelinkServerSettings.self,
   ]
 }
 
