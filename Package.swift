@@ -132,6 +132,7 @@ let package = Package(
       exclude: [
         "README.md", "OTAService/README.md", "SMP/README.md", "NordicSecure/README.md",
         "NordicLegacy/README.md", "Espressif/README.md", "SiliconLabs/README.md",
+        "Telink/README.md",
       ],
       swiftSettings: strict),
     .target(
@@ -144,7 +145,7 @@ let package = Package(
       path: "Sources/Simulation",
       exclude: [
         "README.md", "SMP/README.md", "NordicLegacy/README.md", "Espressif/README.md",
-        "SiliconLabs/README.md",
+        "SiliconLabs/README.md", "Telink/README.md",
       ],
       swiftSettings: strict),
     .target(
@@ -480,6 +481,8 @@ let package = Package(
       exclude: ["Fixtures"]),
     .unitTests(
       name: "SiliconLabsTests", dependencies: simulatedUpdate + [crypto, "OtaflashTestSupport"]),
+    .unitTests(
+      name: "TelinkTests", dependencies: simulatedUpdate + ["OtaflashWire", "OtaflashTestSupport"]),
     .unitTests(
       name: "SimulationTests",
       dependencies: simulatedUpdate + [

@@ -44,6 +44,9 @@ package enum SelfTestImage {
       return try FirmwareImage.decode(
         name: "self-test.gbl", bytes: SampleImage.gbl(plain, version: version))
     }
+    if device.settings() as TelinkServerSettings? != nil {
+      return try FirmwareImage.decode(name: "self-test.bin", bytes: SampleImage.telink(plain))
+    }
     let isMCUboot = device.settings() as SMPServerSettings? != nil
     // The image that is decoded from a file with these bytes.
     return try FirmwareImage.decode(

@@ -27,6 +27,8 @@ extension FirmwareImage {
     if let layout { rows += layout.facts }
     switch content {
     case .plain: break
+    case .telink(let image):
+      rows.append(["telink", "CRC32 at the end \(Text.hex(image.checksum))"])
     case .mcuboot(let image, let place):
       rows += place.facts + image.facts(holding: integrityWord)
       rows += installer.map { $0.parts.map { ["installs", $0.words] } } ?? []
@@ -49,6 +51,9 @@ extension FirmwareImage {
     ])
     switch content {
     case .plain: break
+    case .telink(let image):
+      let telink: JSONValue = .object(["crc32": .string(Text.hex(image.checksum))])
+      members += JSONValue.fields(["telink": telink])
     case .mcuboot(let image, let place):
       members += JSONValue.fields([
         "image_index": .integer(place.imageIndex), "slot": .integer(place.slot),

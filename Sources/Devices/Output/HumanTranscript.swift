@@ -95,11 +95,12 @@ package struct HumanTranscript: Sendable {
   /// Returns a note for a single-slot firmware loader: until the upload is complete, the device has
   /// no application.
   private func notes(on report: DeviceReport) -> [Step] {
+    let caution = report.caution.map { [Step.line("  warning: " + $0)] } ?? []
     guard report.isInBootloader, report.smp?.bootloaderMode == .firmwareLoader, progress != .none
     else {
-      return []
+      return caution
     }
-    return [
+    return caution + [
       .line("  the device runs its firmware loader; the application is erased until the upload"),
       .line("  is complete. If the update is interrupted, run the same command again."),
     ]

@@ -34,6 +34,7 @@ extension DeviceReport {
       "slot_size": .integer(slotSize), "page_size": .integer(otaService?.pageSize),
       "largest_chunk": .integer(largestChunk), "buffer_size": .integer(bufferSize),
       "needs_authorization": .bool(needsAuthorization),
+      "caution": caution.map { .string($0) },
       "takes_patches": takesPatches ? .bool(true) : nil,
       "last_boot": (otaService?.lastBoot).map { .string($0.rawValue) },
       "on_trial": .bool(isOnTrial), "buffer_count": .integer(smp?.bufferCount),

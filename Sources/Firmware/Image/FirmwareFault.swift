@@ -27,6 +27,8 @@ public enum FirmwareFault: Error, Equatable, Sendable {
   case esp(ESPFault)
   /// An error in a GBL file of Silicon Labs.
   case gbl(GBLFault)
+  /// An error in an image for Telink chips.
+  case telink(TelinkImageFault)
   /// An error in the archive of a package.
   case zip(ZipFault)
   /// An error in a package's `manifest.json`.
@@ -63,6 +65,7 @@ extension FirmwareFault: CustomStringConvertible {
     case .mcuboot(let fault): "\(fault)"
     case .esp(let fault): "\(fault)"
     case .gbl(let fault): "\(fault)"
+    case .telink(let fault): "\(fault)"
     case .zip(let fault): "\(fault)"
     case .manifest(let fault): "\(fault)"
     case .initPacket(let file, let fault): "'\(file)': \(fault)"

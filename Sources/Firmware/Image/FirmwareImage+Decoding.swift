@@ -14,7 +14,7 @@ extension FirmwareImage {
     switch content {
     case .mcuboot(let image, _): header = image.version.firmwareVersion
     case .esp(let image): stated = image.application.version
-    case .plain, .nordic, .gbl: break
+    case .plain, .nordic, .gbl, .telink: break
     }
     let identity = try claims.settled(for: bytes, header: header)
     self.init(
@@ -31,6 +31,11 @@ extension FirmwareImage {
         return .mcuboot(try MCUbootImage(decoding: bytes), place: place)
       } catch {
         throw .mcuboot(error)
+      }
+    }
+    if TelinkImage.begins(bytes) {
+      do throws(TelinkImageFault) { return .telink(try TelinkImage(decoding: bytes)) } catch {
+        throw .telink(error)
       }
     }
     if GBLFile.begins(bytes) {

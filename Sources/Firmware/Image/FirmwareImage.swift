@@ -12,6 +12,8 @@ public struct FirmwareImage: Equatable, Sendable {
     case esp(ESPImage)
     /// A GBL file of Silicon Labs.
     case gbl(GBLFile)
+    /// An image for Telink chips.
+    case telink(TelinkImage)
   }
 
   /// The display name of the image: the file's last path component, or `-` for standard input; in a
@@ -72,6 +74,11 @@ extension FirmwareImage {
   /// The tags of a GBL file of Silicon Labs; `nil` for other images.
   public var gbl: GBLFile? {
     if case .gbl(let file) = content { file } else { nil }
+  }
+
+  /// The trailer of an image for Telink chips.
+  public var telink: TelinkImage? {
+    if case .telink(let image) = content { image } else { nil }
   }
 
   /// The image number and slot on the device.

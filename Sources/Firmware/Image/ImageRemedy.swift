@@ -66,6 +66,8 @@ extension FirmwareFault {
     case .esp(.completeFlash), .esp(.notAnApplication): .chooseAnotherFile
     case .esp(let fault): .lookAtBytes(fault.offset..<fault.offset + Self.shownBytes)
     case .gbl(let fault): .lookAtBytes(fault.offset..<fault.offset + Self.shownBytes)
+    case .telink(.trailerMissing): .buildAgain
+    case .telink(let fault): .lookAtBytes(fault.place)
     case .headerContradicted: .lookAtBytes(0..<MCUbootHeader.size)
     case .foreignFormat: .lookAtBeginning
     case .zip: .lookAtArchive

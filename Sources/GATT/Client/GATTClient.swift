@@ -84,7 +84,7 @@ public final class GATTClient: Sendable {
 
   /// Waits for the end of the connection; returns `false` if the connection still exists after
   /// `limit`.
-  func waitUntilEnded(within limit: Duration, on clock: any LinkClock) async -> Bool {
+  package func waitUntilEnded(within limit: Duration, on clock: any LinkClock) async -> Bool {
     let ending = NotificationObserver(capacity: 1)
     do throws(GATTFault) {
       try bearer.add(ending, on: .none)

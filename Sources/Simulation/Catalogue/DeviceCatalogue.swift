@@ -8,6 +8,7 @@ extension SimulationProfile {
     LegacyBootloaderSettings.self,
     EspressifSettings.self,
     SilabsSettings.self,
+    TelinkServerSettings.self,
   ]
 
   static let presets = allKinds.flatMap { $0.presets }

@@ -66,6 +66,12 @@ public enum SampleImage {
       + CRC16.checksum(application).littleEndianBytes
   }
 
+  /// Returns an image for Telink chips.
+  ///
+  /// - Parameter body: the content without the trailer. Bytes 8…11 and 0x18…0x1B are replaced, and
+  ///   the content is padded to a multiple of 16 bytes.
+  public static func telink(_ body: [UInt8]) -> [UInt8] { TelinkSample.image(body) }
+
   // MARK: Protocol buffers
 
   private static func varint(_ value: UInt32) -> [UInt8] {

@@ -18,6 +18,8 @@ public struct UpdateOptions: Sendable {
   /// The method that delivers the image to devices that support this method; `nil` = the session
   /// chooses among the methods of the device.
   public var delivery: (any DeliveryOptions)?
+  /// Options that only one protocol reads, one value of each type.
+  var protocolOptions: [any ProtocolOptions] = []
   /// The device's key, for a device that requires authorization.
   public var key: [UInt8]?
   /// Whether to send an image with a lower version than the running image.

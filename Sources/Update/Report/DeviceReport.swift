@@ -34,6 +34,9 @@ public struct DeviceReport: Equatable, Sendable {
   public var needsAuthorization: Bool
   /// Whether the running image is on trial, that is, not confirmed yet.
   public var isOnTrial: Bool
+  /// A condition that makes an update risky, such as a weak battery, as one complete sentence;
+  /// `nil` if there is no such condition.
+  public var caution: String?
   /// The methods by which the device can receive an image, other than the image as it is.
   public var deliveryMethods: Set<DeliveryMethod> = []
   /// The part of the report that only devices of this protocol provide; `nil` for a protocol

@@ -33,6 +33,7 @@ extension Flash {
     options.startsOver = restart
     options.sendsAnyway = force
     options.isDryRun = dryRun
+    telink.apply(to: &options)
     let given = try patches.base.map { path throws(CommandFault) in
       try GivenBases(path, in: addresses.region, session)
     }

@@ -84,6 +84,28 @@ extension ServedDevice {
       "Apache Mynewt", .smp, "app.img", on: anyDevice, .simulatorFromSource,
       "The server follows the rules of mcumgr of 2021."),
     ServedDevice(
+      "Thermometers of Xiaomi and others (LYWSD03MMC, MHO-C401, CGG1) with ATC or pvvx firmware",
+      .telink, "ATC_v58.bin", on: "name:ATC_012345", .simulatorFromDocuments,
+      "An interrupted transfer starts over; the old firmware keeps running. Firmware of more than "
+        + "128 kB needs the extended OTA of pvvx first. Use a good battery."),
+    ServedDevice(
+      "Telink TLSR82xx: remote controls, keyboards, lamps", .telink, "app.bin", on: anyDevice,
+      .simulatorFromDocuments,
+      "The device limits the time of a transfer (30 s by default); otaflash predicts the time "
+        + "first. Old SDKs report no result."),
+    ServedDevice(
+      "ESP32 with ESP-IDF's ble_ota or ble_ota_raw, NimBLEOta or BLEOTA", .espressif,
+      "build/app.bin", on: anyDevice, .simulatorFromSource,
+      "The application must contain the service 0x8018. ble_ota checks no sector CRC. Without a "
+        + "version in Device Information, only the restart is reported."),
+    ServedDevice(
+      "OpenDisplay e-paper tags with EFR32", .silabs, "app.gbl", on: anyDevice,
+      .simulatorFromDocuments, "An interrupted transfer starts over in the AppLoader."),
+    ServedDevice(
+      "Silicon Labs EFR32 and BGM with AppLoader or application OTA", .silabs, "app.gbl",
+      on: "name:OTA", .simulatorFromDocuments,
+      "Application OTA reports no result of its verification."),
+    ServedDevice(
       "Your own firmware: Zephyr, nRF5 SDK, bare metal", .otaflash, "app.hex", on: "name:door-01",
       .deviceCode,
       "Add [the receiver in C99](your-device.md), also [beside MCUboot](mcuboot.md). The only "

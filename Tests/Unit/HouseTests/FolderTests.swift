@@ -16,13 +16,14 @@ import Testing
     ],
     "Firmware": [
       "Bytes", "Addresses", "Identity", "Text", "IntelHex", "SRecord", "UF2", "ELF", "Zip",
-      "Manifest", "NordicDFU", "MCUboot", "ESP", "GBL", "Image", "Package", "Verification",
+      "Manifest", "NordicDFU", "MCUboot", "ESP", "GBL", "Telink", "Image", "Package",
+      "Verification",
     ],
     "Delta": ["Format", "Addresses", "Matching", "Codecs", "Patch", "Plan"],
     "Simulation": [
       "Time", "Flash", "Radio", "Profile", "Bootloader", "Board", "NordicShared", "OTAShared",
       "OTAReceiver", "NordicSecure", "NordicLegacy", "SMP", "Espressif", "SiliconLabs",
-      "Catalogue", "Neighbourhood",
+      "Telink", "Catalogue", "Neighbourhood",
     ],
     "BlueZ": [
       "", "EventLoop", "System", "Socket", "Mgmt", "HCI", "Security", "Tuning", "Link", "Central",
@@ -30,7 +31,7 @@ import Testing
     ],
     "Update": [
       "Report", "Contract", "LifeCycle", "Patches", "OTAService", "SMP", "NordicShared",
-      "NordicSecure", "NordicLegacy", "Espressif", "SiliconLabs", "Procedures",
+      "NordicSecure", "NordicLegacy", "Espressif", "SiliconLabs", "Telink", "Procedures",
     ],
     "State": [""],
     "Foundation": [""],
@@ -71,10 +72,12 @@ import Testing
   static let siblings: [String: Set<String>] = [
     "FleetReport": ["Tables", "Page"],
     "Bench": ["Benchmark", "SelfTest"],
-    "Firmware": ["IntelHex", "SRecord", "UF2", "ELF", "Zip", "ESP", "GBL"],
-    "Update": ["OTAService", "SMP", "NordicSecure", "NordicLegacy", "Espressif", "SiliconLabs"],
+    "Firmware": ["IntelHex", "SRecord", "UF2", "ELF", "Zip", "ESP", "GBL", "Telink"],
+    "Update": [
+      "OTAService", "SMP", "NordicSecure", "NordicLegacy", "Espressif", "SiliconLabs", "Telink",
+    ],
     "Simulation": [
-      "OTAReceiver", "SMP", "NordicSecure", "NordicLegacy", "Espressif", "SiliconLabs",
+      "OTAReceiver", "SMP", "NordicSecure", "NordicLegacy", "Espressif", "SiliconLabs", "Telink",
     ],
   ]
 

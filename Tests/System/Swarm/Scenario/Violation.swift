@@ -70,7 +70,9 @@ extension ScenarioEnding {
     // If power fails after the bootloader has checked the image, the image may be reverted, and an
     // application without version information does not show this. The grade "bootloader" permits
     // this.
-    if case .success(let result) = outcome, !(result.isVerified && runsNew),
+    // An update without evidence claims nothing about the running image.
+    if case .success(let result) = outcome, result.outcome != .restarted,
+      !(result.isVerified && runsNew),
       !(scenario.losesPower && result.proof == .bootloader)
     {
       found.append(.falseSuccess)
@@ -86,7 +88,9 @@ extension ScenarioEnding {
     if counters.dataBytes > repetitions * (bytes + 4096) {
       found.append(.unbounded("\(counters.dataBytes) bytes sent"))
     }
-    if scenario.mustFail, case .success = outcome { found.append(.credulity) }
+    if scenario.mustFail, case .success(let result) = outcome, result.outcome != .restarted {
+      found.append(.credulity)
+    }
     // A power failure between the answer to an activation and the restart cancels the activation.
     if scenario.mustSucceed, case .failure(let fault) = outcome,
       !(scenario.losesPower && fault.leavesOldVersion)

@@ -29,6 +29,7 @@ enum SwarmKinds {
     SMPServerSettings.self, SecureBootloaderSettings.self, LegacyBootloaderSettings.self,
     EspressifSettings.self,
     SilabsSettings.self,
+    TelinkServerSettings.self,
   ]
 }
 
