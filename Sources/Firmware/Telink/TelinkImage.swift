@@ -36,6 +36,9 @@ public struct TelinkImage: Equatable, Sendable {
     else { throw .cutOff(found: bytes.count) }
     let computed = Self.checksum(of: bytes.dropLast(Self.trailerSize))
     guard computed == trailer else {
+      if Self.isComplete(bytes, endingAt: Int(stated)) {
+        throw .sizeDiffers(stated: Int(stated), found: bytes.count)
+      }
       throw Self.lacksTrailer(bytes.count, stated: Int(stated))
         ? .trailerMissing(found: bytes.count)
         : .checksumDiffers(stated: trailer, computed: computed, offset: bytes.count - 4)
@@ -47,6 +50,14 @@ public struct TelinkImage: Equatable, Sendable {
       throw .wrongGranularity(found: bytes.count)
     }
     checksum = trailer
+  }
+
+  /// Whether a complete image ends at this offset, so that other data follows it.
+  private static func isComplete(_ bytes: [UInt8], endingAt end: Int) -> Bool {
+    guard end >= headerSize + trailerSize, end < bytes.count,
+      let trailer: UInt32 = bytes.littleEndian(at: end - trailerSize)
+    else { return false }
+    return checksum(of: bytes[..<(end - trailerSize)]) == trailer
   }
 
   /// Whether a file with a wrong trailer is a build to which the trailer was not added: the linker

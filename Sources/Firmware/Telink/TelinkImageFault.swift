@@ -32,6 +32,9 @@ extension TelinkImageFault: CustomStringConvertible {
   private var sentence: String {
     switch self {
     case .cutOff(let found): "the file has only \(found) bytes, and ends within the header"
+    case .sizeDiffers(let stated, let found) where stated < found:
+      "the image has \(stated) bytes, but the file has \(found): data that does not belong to the "
+        + "image follows it, such as a signature of the vendor"
     case .sizeDiffers(let stated, let found):
       "the header states \(stated) bytes, but the file has \(found)"
     case .trailerMissing:

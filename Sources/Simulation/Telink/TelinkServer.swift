@@ -54,7 +54,7 @@ struct TelinkServer: Sendable {
   }
 
   /// The maximum number of waiting flash operations. The server waits for the flash after each PDU,
-  /// so the limit is never reached.
+  /// so the limit is reached only if the flash never becomes ready.
   private static let operationsMaximum = 8
 
   let settings: TelinkServerSettings
@@ -83,9 +83,10 @@ struct TelinkServer: Sendable {
 
   /// Ends the transfer with an error, which is always fatal. An old SDK reports nothing.
   mutating func fail(_ result: Result) {
+    defer { request = .reset }
+    if case .ended = phase { return }
     phase = .ended
     notify(0xFF06, [result.rawValue, 0])
-    request = .reset
   }
 
   /// Ends the transfer successfully. The result is notified before the mark is written.
@@ -105,8 +106,8 @@ struct TelinkServer: Sendable {
   }
 
   mutating func offer(_ operations: [FlashOperation], for purpose: FlashPurpose) {
-    let isQueued = queue.offer(operations, for: purpose)
-    precondition(isQueued, "the server waits for the flash after each PDU")
+    // The queue is full only if the flash does not become ready.
+    if !queue.offer(operations, for: purpose) { fail(.flashVerify) }
   }
 
   /// Handles the end of a flash operation: written data is read back and compared.

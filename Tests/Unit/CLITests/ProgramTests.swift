@@ -182,6 +182,7 @@ import Testing
     ["info", fixtures + "Nordic/everything.zip", "-d", "sim:nordic-dfu"],
     ["info", fixtures + "Nordic/everything.zip", "-d", "sim:smp"],
     ["flash", fixtures + "Nordic/legacy-0.5.zip", "-d", "sim:infinitime"],
+    ["flash", fixtures + "Telink/app.bin", "-d", "sim:telink"],
     ["image", "verify", fixtures + "DeviceManager/two-images.zip"],
     ["image", "info", fixtures + "UF2/gap.uf2"],
     ["image", "info", fixtures + "Compressed/lzma2armthumb.bin"],

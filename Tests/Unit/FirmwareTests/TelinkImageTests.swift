@@ -66,6 +66,14 @@ import Testing
     #expect(Self.fault(file) == .sizeDiffers(stated: 84, found: 68))
   }
 
+  /// Some vendors append a signature, which their own tools handle.
+  @Test func dataAfterTheImageIsRefused() {
+    for count in [1, 12, 16, 1344] {
+      let file = Self.smallest + [UInt8](repeating: 0x5C, count: count)
+      #expect(Self.fault(file) == .sizeDiffers(stated: 68, found: 68 + count))
+    }
+  }
+
   @Test func aSizeThatDevicesRejectIsRefused() {
     var bytes = Array(Self.smallest.dropLast(4)) + [0, 0, 0, 0]
     bytes[0x18] = 72
