@@ -10,12 +10,13 @@ enum ProtocolGoals {
   /// The size of an upload, large enough that the first steps of the window do not matter.
   private static let size = 1024 * 1024
   private static let nordicSize = 128 * 1024
+  private static let fileSize = 256 * 1024
 
   static func all() throws -> [Goal] {
     let full = try smp(Self.fast)
     return try [
-      fullBuffers(full), againstOneRequest(full), zephyrDefaults(), flashWords(), secure(),
-      legacy(), legacySettings(), telink(),
+      fullBuffers(full), againstOneRequest(full), zephyrDefaults(), flashWords(), files(),
+      secure(), legacy(), legacySettings(), telink(),
     ] + EspressifGoals.all()
   }
 
@@ -89,6 +90,20 @@ enum ProtocolGoals {
         + "\(Figure.percent(shares[1])) (\(Figure.kilobytes(rates[1]))) if each request is one "
         + "write; \(rewinds) repetitions",
       isMet: (shares.min() ?? 0) >= 0.95 && rewinds == 0)
+  }
+
+  /// A file is stored in pages that are erased on demand, like an image with progressive erasing.
+  private static func files() throws -> Goal {
+    let profiles = [fast, fast + "&erase=0&write=0"].map { $0 + "&files=1M&progressive=yes" }
+    let shares = try profiles.map { profile in
+      try FileUpload(onto: profile, size: fileSize).bytesPerSecond
+        / Upload(onto: profile, size: fileSize).bytesPerSecond
+    }
+    return Goal(
+      what: "SMP, a file of 256 KiB, 2M, 15 ms, 4 buffers of 2475 bytes, relative to an image",
+      wanted: "≥ 90 %",
+      measured: "\(Figure.percent(shares[0])); \(Figure.percent(shares[1])) without flash time",
+      isMet: (shares.min() ?? 0) >= 0.9)
   }
 
   private static func smp(_ profile: String, requests: Int? = nil) throws -> Upload {

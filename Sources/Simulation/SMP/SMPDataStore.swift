@@ -4,7 +4,7 @@ import OtaflashWire
 /// The data of the application in flash: a file system and the saved settings.
 ///
 /// Like LittleFS, the file system writes the data of an open file to unused pages, and stores the
-/// new content of a file when the file is closed. After a loss of power, every file has its previous
+/// new content when the file is closed. After a loss of power, every file has its previous
 /// content. Two pages contain the directory; the page with the higher sequence number is valid.
 struct SMPDataStore: Sendable {
   struct File: Equatable, Sendable {
@@ -132,8 +132,13 @@ struct SMPDataStore: Sendable {
     let size = Int(number(page[4..<8]))
     guard size <= page.count - headBytes else { return nil }
     let body = page[headBytes..<headBytes + size]
-    guard CRC32.checksum(body) == number(page[8..<12]), let item = try? CBORItem(decoding: body),
-      case .map(let map) = item, case .unsigned(let sequence) = map["sequence"],
+    guard CRC32.checksum(body) == number(page[8..<12]) else { return nil }
+    let item: CBORItem
+    do throws(CBORFault) { item = try CBORItem(decoding: body) } catch {
+      // A directory of another format counts as missing.
+      return nil
+    }
+    guard case .map(let map) = item, case .unsigned(let sequence) = map["sequence"],
       case .map(let entries) = map["files"], case .map(let values) = map["settings"]
     else { return nil }
     var files: [String: File] = [:]

@@ -2,7 +2,7 @@ import Crypto
 import OtaflashFirmware
 import OtaflashWire
 
-/// The file management group (Zephyr, `fs_mgmt.c`). The server keeps one file open between requests.
+/// The file management group (Zephyr, `fs_mgmt.c`). One file stays open between requests.
 extension SMPServer {
   /// The error codes of the group (Zephyr, `fs_mgmt_err_code_t`).
   enum FileError: Int, Sendable {

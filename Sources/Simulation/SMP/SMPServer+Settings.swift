@@ -81,8 +81,8 @@ extension SMPServer {
     return Work(answer: .body(response.body))
   }
 
-  /// Changes a setting. The firmware loader's name has a buffer of 16 bytes; one of the vendor's two
-  /// versions needs the last byte for a NUL (sdk-nrf-bm).
+  /// Changes a setting. The firmware loader's name has a buffer of 16 bytes; one of the vendor's
+  /// two versions needs the last byte for a NUL (sdk-nrf-bm).
   private mutating func write(_ setting: SMPSettings.Write) throws(SMPServerRefusal) {
     if settings.mode == .firmwareLoader {
       guard setting.name == Self.loaderName else { throw .general(.noEntry) }

@@ -5,8 +5,8 @@ import OtaflashWire
 public struct SMPClock: Sendable {
   private static let option = "CONFIG_RTC and CONFIG_MCUMGR_GRP_OS_DATETIME"
 
-  /// The source of the time to set; `nil` = the clock is only read. The source is called immediately
-  /// before the request is sent.
+  /// The source of the time to set; `nil` = the clock is only read. The source is called
+  /// immediately before the request is sent.
   private let source: (@Sendable () -> CalendarTime)?
 
   /// Creates a reading of the clock.

@@ -1,7 +1,7 @@
 import OtaflashGATT
 
-/// Reads a file from the file system of a device over SMP (group 8). After a lost link, the transfer
-/// resumes in the same run.
+/// Reads a file from the file system of a device over SMP (group 8). After a lost link, the
+/// transfer resumes in the same run.
 public struct SMPFileGet: Sendable {
   /// The file and the evidence for its content.
   public struct Outcome: Equatable, Sendable {

@@ -1,8 +1,8 @@
 import OtaflashGATT
 import OtaflashWire
 
-/// Lists a directory of a device. SMP's file group has no such command, so the list is the output of
-/// the shell command `fs ls` (group 9).
+/// Lists a directory of a device. SMP's file group has no such command, so the list is the output
+/// of the shell command `fs ls` (group 9).
 public struct SMPFileList: Sendable {
   /// An entry of a directory.
   public struct Entry: Equatable, Sendable {

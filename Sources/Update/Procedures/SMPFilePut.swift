@@ -1,7 +1,7 @@
 import OtaflashGATT
 
-/// Writes a file to the file system of a device over SMP (group 8). An interrupted transfer resumes,
-/// also in a later run, if the checksum of the device's part is correct.
+/// Writes a file to the file system of a device over SMP (group 8). An interrupted transfer
+/// resumes, also in a later run, if the checksum of the device's part is correct.
 public struct SMPFilePut: Sendable {
   /// The outcome of a transfer.
   public struct Outcome: Equatable, Sendable {

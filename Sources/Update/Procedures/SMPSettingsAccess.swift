@@ -27,8 +27,8 @@ public struct SMPSettingsAccess: Sendable {
   /// Creates an access.
   public init(_ actions: [Action]) { self.actions = actions }
 
-  /// The access as a command for a peripheral's queue. The command returns the values of the actions
-  /// `.get`.
+  /// The access as a command for a peripheral's queue. The command returns the values of the
+  /// actions `.get`.
   public var command: Command<PeripheralTurn, [[UInt8]], UpdateFault> {
     Command("settings") { (turn) async throws(UpdateFault) -> [[UInt8]] in
       defer { turn.disconnect() }

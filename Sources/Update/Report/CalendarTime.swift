@@ -21,7 +21,7 @@ public struct CalendarTime: Equatable, Sendable, CustomStringConvertible {
   /// not exist.
   public init?(_ text: some StringProtocol) {
     let pattern =
-      /([0-9]{4,5})-([0-9]{1,2})-([0-9]{1,2})[T ]([0-9]{1,2}):([0-9]{2}):([0-9]{2})(?:\.([0-9]{1,3}))?Z?/
+      /(\d{4,5})-(\d{1,2})-(\d{1,2})[T ](\d{1,2}):(\d{2}):(\d{2})(?:\.(\d{1,3}))?Z?/
     guard let match = String(text).wholeMatch(of: pattern)?.output,
       let year = Int(match.1), let month = Int(match.2), let day = Int(match.3),
       let hour = Int(match.4), let minute = Int(match.5), let second = Int(match.6),
@@ -61,7 +61,7 @@ public struct CalendarTime: Equatable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// The number of days from 1970-01-01 to the first day of the year. 477 leap days are before 1970.
+  /// The number of days from 1970-01-01 to the first day of the year. 477 leap days precede 1970.
   private static func daysSince1970(_ year: Int) -> Int {
     let past = year - 1
     return (year - 1970) * 365 + past / 4 - past / 100 + past / 400 - 477
