@@ -49,19 +49,28 @@ enum SilabsRole: Sendable {
 
   /// The names under which loaders advertise.
   private static let loaderNames = ["OTA", "AppLoader"]
+  /// The services of a loader: Generic Access, Generic Attribute and OTA.
+  private static let loaderServices: Set = [
+    genericAccess, BluetoothUUID(0x1801), SilabsOTA.service,
+  ]
   private static let genericAccess = BluetoothUUID(0x1800)
   private static let deviceName = BluetoothUUID(0x2A00)
 
-  /// - Parameter isLoader: whether the device was found in its loader before, or was restarted into
-  ///   its loader.
+  /// - Parameters:
+  ///   - isLoader: whether the device was found in its loader before, or was restarted into its
+  ///     loader.
+  ///   - isActivated: whether the image was activated, so that an application may answer which
+  ///     receives images itself. It has more services than a loader.
   static func find(
-    on client: GATTClient, isLoader: Bool
+    on client: GATTClient, isLoader: Bool, isActivated: Bool
   ) async throws(GATTFault) -> SilabsRole {
     guard let found = try await SilabsAttributes.find(on: client) else { return .application(nil) }
     let channel = SilabsChannel(client: client, attributes: found)
     guard found.data != nil else { return .application(channel) }
-    if isLoader || !found.versions.isEmpty || found.service != SilabsOTA.service {
-      return .loader(channel)
+    if !found.versions.isEmpty || found.service != SilabsOTA.service { return .loader(channel) }
+    if isLoader {
+      let others = try await client.services().contains { !loaderServices.contains($0.uuid) }
+      return isActivated && others ? .storage(channel) : .loader(channel)
     }
     return try await loaderNames.contains(name(of: client)) ? .loader(channel) : .storage(channel)
   }

@@ -31,7 +31,8 @@ struct SilabsSession: UpdateSession {
     let identity: ApplicationIdentity
     var installed: UInt32?
     do throws(GATTFault) {
-      role = try await SilabsRole.find(on: client, isLoader: retained.value.isLoader)
+      role = try await SilabsRole.find(
+        on: client, isLoader: retained.value.isLoader, isActivated: context.hasActivated)
       identity = try await ApplicationIdentity.read(from: client)
       if case .loader(let channel) = role { installed = try await channel.applicationVersion() }
     } catch {

@@ -67,4 +67,89 @@ import Testing
     #expect(SilabsAttributes(service: SilabsOTA.service, in: [readable]) == nil)
     #expect(SilabsAttributes(service: Self.unrelated, in: [control, data]) == nil)
   }
+
+  // MARK: Roles
+
+  /// Returns the role of a device with Control and Data in the service of the SDK.
+  private func role(
+    name: String, others: [LocalService], isLoader: Bool, isActivated: Bool
+  ) throws -> String {
+    let access = LocalService(
+      BluetoothUUID(0x1800),
+      characteristics: [
+        LocalCharacteristic(
+          BluetoothUUID(0x2A00), properties: .read, value: .fixed(Array(name.utf8)))
+      ])
+    let control = LocalCharacteristic(
+      SilabsOTA.control, properties: .write, value: .written { _, _ in nil })
+    let data = LocalCharacteristic(
+      SilabsOTA.data, properties: [.write, .writeWithoutResponse], value: .written { _, _ in nil })
+    let server = GATTServer(
+      table: AttributeTable(
+        services: [access] + others + [
+          LocalService(SilabsOTA.service, characteristics: [control, data])
+        ]))
+    return try VirtualTimeline().run { clock -> String in
+      let (host, device) = MemoryLink.pair()
+      return await withTaskGroup(of: String?.self) { group in
+        group.addTask {
+          _ = await server.serve(device, clock: clock)
+          return nil
+        }
+        group.addTask {
+          do {
+            return try await withPeripheral(Dialer { host }, clock: clock) {
+              (peripheral) async throws -> String in
+              try await peripheral.perform(
+                Command<PeripheralTurn, String, UpdateFault>("look") {
+                  (turn) async throws(UpdateFault) in
+                  let client = try await turn.connect(requestingMTU: 247)
+                  do throws(GATTFault) {
+                    switch try await SilabsRole.find(
+                      on: client, isLoader: isLoader, isActivated: isActivated)
+                    {
+                    case .application: return "application"
+                    case .loader: return "loader"
+                    case .storage: return "storage"
+                    }
+                  } catch {
+                    throw .gatt(.connect, error)
+                  }
+                })
+            }
+          } catch {
+            return "\(error)"
+          }
+        }
+        var found = ""
+        while let part = await group.next() {
+          guard let part else { continue }
+          found = part
+          group.cancelAll()
+        }
+        return found
+      }
+    }
+  }
+
+  /// Without versions, a loader is recognized by its name, by its past, and by its few services.
+  @Test func aLoaderIsDistinguishedFromAnApplication() throws {
+    let battery = LocalService(
+      BluetoothUUID(0x180F),
+      characteristics: [
+        LocalCharacteristic(BluetoothUUID(0x2A19), properties: .read, value: .fixed([50]))
+      ])
+    func role(_ name: String, _ others: [LocalService], _ isLoader: Bool, _ isActivated: Bool)
+      throws -> String
+    {
+      try self.role(name: name, others: others, isLoader: isLoader, isActivated: isActivated)
+    }
+    #expect(try role("OTA", [], false, false) == "loader")
+    #expect(try role("AppLoader", [battery], false, false) == "loader")
+    #expect(try role("Lamp", [battery], false, false) == "storage")
+    #expect(try role("Lamp", [], false, false) == "storage", "it never claims too much")
+    #expect(try role("Lamp", [battery], true, false) == "loader", "it was restarted")
+    #expect(try role("Lamp", [battery], true, true) == "storage", "the new application")
+    #expect(try role("Lamp", [], true, true) == "loader")
+  }
 }
