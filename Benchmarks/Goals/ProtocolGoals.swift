@@ -163,22 +163,21 @@ enum ProtocolGoals {
   /// The air limit for PDUs of this size, or the limit of the flash, which a chip writes before it
   /// processes the next PDU.
   private static func telink() throws -> Goal {
-    let shares = try [("telink", 240), ("telink?pdu=80", 80), ("telink-legacy", 16)].map {
-      name, length in
-      let query = name.contains("?") ? "&" : "?"
-      let upload = try Upload(
-        onto: "sim:\(name)\(query)phy=2M&interval=15ms&mtu=247", size: nordicSize)
-      let radio = upload.profile.radio
-      let air = radio.eventPackedLimit(mtu: length + 7) * Double(length) / Double(length + 4)
+    let devices = [("telink?mtu=247", 240), ("telink?mtu=87", 80), ("telink-legacy?mtu=247", 16)]
+    let found = try devices.map { (name, length) in
+      let upload = try Upload(onto: "sim:\(name)&phy=2M&interval=15ms", size: nordicSize)
+      let air =
+        upload.profile.radio.eventPackedLimit(mtu: length + 7) * Double(length)
+        / Double(length + 4)
       let flash = 4096 / (upload.profile.writeTimePer4KiB / .seconds(1))
-      return (upload.bytesPerSecond / min(air, flash), upload.bytesPerSecond)
+      return (share: upload.bytesPerSecond / min(air, flash), rate: upload.bytesPerSecond)
     }
-    let worst = shares.map(\.0).min() ?? 0
     return Goal(
-      what: "Telink OTA, 2M, 15 ms, MTU 247, packets of 240, 80 and 16 bytes, 145 µs to write 16 "
-        + "bytes", wanted: "≥ 90 % of the slower of flash and air for packets of this size",
-      measured: shares.map { "\(Figure.percent($0.0)) (\(Figure.kilobytes($0.1)))" }
-        .joined(separator: "; "), isMet: worst >= 0.9)
+      what: "Telink OTA, 2M, 15 ms, MTU 247 (87 for 80 bytes), packets of 240, 80 and 16 bytes, "
+        + "145 µs to write 16 bytes",
+      wanted: "≥ 90 % of the slower of flash and air for packets of this size",
+      measured: found.map { "\(Figure.percent($0.share)) (\(Figure.kilobytes($0.rate)))" }
+        .joined(separator: "; "), isMet: found.allSatisfy { $0.share >= 0.9 })
   }
 }
 
