@@ -91,6 +91,19 @@ extension SMPMessage {
     if let found = try body(SMPImage.Upload.self) { return found }
     if let found = try body(SMPImage.Erase.self) { return found }
     if let found = try body(SMPImage.SlotInfo.self) { return found }
+    if let found = try body(SMPOS.ReadDateTime.self) { return found }
+    if let found = try body(SMPOS.WriteDateTime.self) { return found }
+    if let found = try body(SMPStatistics.List.self) { return found }
+    if let found = try body(SMPStatistics.Show.self) { return found }
+    if let found = try body(SMPSettings.Read.self) { return found }
+    if let found = try body(SMPSettings.Write.self) { return found }
+    if let found = try body(SMPSettings.Delete.self) { return found }
+    if let found = try body(SMPFiles.Upload.self) { return found }
+    if let found = try body(SMPFiles.Download.self) { return found }
+    if let found = try body(SMPFiles.Status.self) { return found }
+    if let found = try body(SMPFiles.Checksum.self) { return found }
+    if let found = try body(SMPFiles.ChecksumTypes.self) { return found }
+    if let found = try body(SMPFiles.Close.self) { return found }
     throw .unknownCommand(SMPCommand(group, number, .read))
   }
 
