@@ -337,7 +337,7 @@ def foreign(body):
             ("page.bin", b"<!DOCTYPE html>\n<html><body>Sign in</body></html>\n", "an HTML page"),
             ("notes.bin", b"not firmware at all\n" * 20, "is text"),
             ("app.bin.gz", gzip.compress(body), "a gzip archive"),
-            ("esp32.bin", esp32, "an ESP32 application image"),
+            ("esp32.bin", esp32, "ESP32 image"),
             ("erased.bin", b"\xff" * 65536, "nothing but 0xFF"),
             ("zeros.bin", bytes(65536), "nothing but zeros")]:
         write(name, content)
