@@ -73,7 +73,7 @@ def check_python(pair, stream):
     new = (pair / "new").read_bytes()
     if len(new) > 400_000:
         return True
-    made = format2.apply_stream(stream.read_bytes(), (pair / "old").read_bytes(), len(new), 4096)
+    made = format2.apply(stream.read_bytes(), (pair / "old").read_bytes(), len(new), page_size=4096)
     return made == new
 
 
