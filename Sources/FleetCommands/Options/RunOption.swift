@@ -1,6 +1,6 @@
 #if Fleet
 import ArgumentParser
-import Foundation
+import FoundationEssentials
 import OtaflashFleetHost
 
 /// The run that a command concerns.

@@ -28,8 +28,8 @@ package struct FleetFolder: Sendable {
     directory.path + "/fleet.sqlite"
   }
 
-  /// Returns the names of the kept runs, the newest first, for the completion of a shell, which
-  /// shows no errors: without a readable store there are none.
+  /// Returns the names of the kept runs, the newest first, for the completion of a shell. The
+  /// result is empty if the store cannot be read, because a shell shows no errors.
   package static func runNames(environment: [String: String]) -> [String] {
     do {
       let path = store(in: try StateDirectory.locate(environment: environment))

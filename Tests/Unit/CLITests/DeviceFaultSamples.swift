@@ -309,7 +309,7 @@ extension FaultSamples {
       .versionContradicted(sidecar: FirmwareVersion(1, 0, 0), descriptor: FirmwareVersion(2, 0, 0)),
       .hardwareContradicted(sidecar: HardwareID(1), descriptor: HardwareID(2)),
       .headerContradicted(header: FirmwareVersion(1, 0, 0), descriptor: FirmwareVersion(2, 0, 0)),
-      .gbl(.endMissing(offset: 40)),
+      .gbl(.endMissing(offset: 40)), .esp(.completeFlash(partitionTable: 0x8000)),
     ] + addresses.map { .addresses($0) }
 
   private static let addresses: [AddressFault] = {
@@ -341,6 +341,8 @@ extension FaultSamples {
     case .headerContradicted: 15
     case .addresses: 16
     case .gbl: 17
+    case .esp: 18
+    case .telink: 19
     }
   }
 }

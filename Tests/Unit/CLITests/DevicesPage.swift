@@ -108,7 +108,7 @@ extension ServedDevice {
     ServedDevice(
       "Your own firmware: Zephyr, nRF5 SDK, bare metal", .otaflash, "app.hex", on: "name:door-01",
       .deviceCode,
-      "Add [the receiver in C99](your-device.md), also [beside MCUboot](mcuboot.md). The only "
+      "Add [the receiver in C99](your-device.md), also [next to MCUboot](mcuboot.md). The only "
         + "protocol with patches."),
   ]
 
@@ -148,8 +148,8 @@ enum DevicesPage {
       - `otaflash info -d C0:FF:EE:00:00:01` reports the update protocol of a device in range; \
       nothing is written. With a file, it also reports whether the device would accept this file.
       - `flash` determines the protocol itself; `--protocol` selects one.
-      - Nobody has tried these products with real hardware for this project. "Simulator" means \
-      that complete updates of a simulated device pass, with lost links and packets at every point.
+      - The updates of these products were tested without real hardware. "Simulator" means that \
+      complete updates of a simulated device pass, with lost links and packets at every point.
 
       | product or stack | protocol | example | tried with | limits |
       |---|---|---|---|---|

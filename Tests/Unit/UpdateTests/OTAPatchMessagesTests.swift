@@ -111,7 +111,7 @@ extension OTABase {
   @Test func messagesMayBeLongerButNotShorter() {
     for size in 0...40 {
       let bytes = [UInt8](repeating: 0, count: size)
-      expect(size >= 17, "PATCH INFO", size) { () throws(OTADecodeFault) in
+      expect(size >= 18, "PATCH INFO", size) { () throws(OTADecodeFault) in
         _ = try OTAPatchInfo(decoding: bytes)
       }
       expect(size >= 16, "PATCH POINT", size) { () throws(OTADecodeFault) in
