@@ -39,7 +39,7 @@ package struct Line: Equatable, Sendable {
   /// Whether the line contains a command to copy.
   var containsCommand: Bool {
     let text = text.drop { $0 == " " }
-    return ["help:", "next:"].contains { text.hasPrefix($0) }
+    return ["help:", "next:"].contains { text.hasPrefix($0) } || text.contains("otaflash ")
   }
 
   /// The least width at which text is wrapped.

@@ -142,14 +142,14 @@ enum DevicesPage {
     return """
       # Devices
 
-      This page lists, by product and by firmware stack, the update protocol, an example, how the \
+      This page lists, by product and by firmware stack, the update protocol, an example, how the
       protocol was tried, and known limits.
 
-      - `otaflash info -d C0:FF:EE:00:00:01` reports the update protocol of a device in range; \
-      nothing is written. With a file, it also reports whether the device would accept this file.
+      - `otaflash info -d C0:FF:EE:00:00:01` reports the update protocol of a device in
+        range; nothing is written. With a file, it also reports whether the device would accept it.
       - `flash` determines the protocol itself; `--protocol` selects one.
-      - The updates of these products were tested without real hardware. "Simulator" means that \
-      complete updates of a simulated device pass, with lost links and packets at every point.
+      - The updates of these products were tested without real hardware. "Simulator" means that
+        complete updates of a simulated device pass, with lost links and packets at every point.
 
       | product or stack | protocol | example | tried with | limits |
       |---|---|---|---|---|

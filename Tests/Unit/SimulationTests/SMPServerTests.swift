@@ -38,8 +38,8 @@ import Testing
       "01 00 00 18 00 00 ff 06 a2 68 62 75 66 5f 73 69 7a 65 19 09 ab"
         + " 69 62 75 66 5f 63 6f 75 6e 74 04"
     ),
-    // The command of the group is unknown: not supported.
-    ("08 00 00 01 00 08 05 00 a0", "09 00 00 05 00 08 05 00 a1 62 72 63 08"),
+    // The group is unknown: not supported.
+    ("08 00 00 01 00 0a 03 00 a0", "09 00 00 05 00 0a 03 00 a1 62 72 63 08"),
     // The body is not a map, or is truncated: invalid.
     ("08 00 00 01 00 01 03 00 80", "09 00 00 05 00 01 03 00 a1 62 72 63 03"),
     ("08 00 00 01 00 01 03 00 a1", "09 00 00 05 00 01 03 00 a1 62 72 63 03"),
