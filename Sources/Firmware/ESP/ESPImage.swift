@@ -39,6 +39,7 @@ public struct ESPImage: Equatable, Sendable {
   public let entry: UInt32
   /// The lowest revision of the chip, in hundredths: 301 is v3.1.
   public let chipRevisionMinimum: UInt16
+  /// The segments, in the order of the file.
   public let segments: [Segment]
   /// The description of the application.
   public let application: ESPApplication

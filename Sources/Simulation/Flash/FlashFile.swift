@@ -11,14 +11,17 @@ public final class FlashFile: FlashMedium {
   /// `path` + `.new`, which is renamed when it is complete. A process that terminates earlier
   /// leaves no incomplete flash.
   ///
-  /// - Parameter formerSize: the size of the flash in an earlier version. A file of this size
-  ///   receives erased bytes at its end.
+  /// - Parameters:
+  ///   - path: the path of the file.
+  ///   - size: the size of the flash in bytes.
   /// - Throws: `.medium`, with `EWOULDBLOCK` if another process has locked the file, and `EFBIG` if
   ///   it exists, is not empty, and has another size.
   public convenience init(path: String, size: Int) throws(FlashFault) {
     try self.init(path: path, size: size, formerSize: size)
   }
 
+  /// - Parameter formerSize: the size of the flash in an earlier version. A file of this size
+  ///   receives erased bytes at its end.
   package init(path: String, size: Int, formerSize: Int) throws(FlashFault) {
     self.size = size
     let present = open(path, O_RDWR | O_CLOEXEC)
