@@ -133,6 +133,6 @@ struct OTADataPath: Sendable {
 /// An unanswered Write Request that closed a window.
 struct OTACheckpoint {
   let range: Range<Int>
-  let write: PendingWrite
+  let write: PendingRequest
   fileprivate let began: TransferMeter.Wait?
 }

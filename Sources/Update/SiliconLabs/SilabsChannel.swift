@@ -24,7 +24,7 @@ struct SilabsChannel: Sendable {
       encoded: ATTPDU.encodeWriteCommand(try data().value, bytes: bytes))
   }
 
-  func beginWrite(_ bytes: ArraySlice<UInt8>) async throws(GATTFault) -> PendingWrite {
+  func beginWrite(_ bytes: ArraySlice<UInt8>) async throws(GATTFault) -> PendingRequest {
     let data = try data()
     let pending = try await client.beginWrite(
       encoded: ATTPDU.encodeWriteRequest(data.value, bytes: bytes), to: data)

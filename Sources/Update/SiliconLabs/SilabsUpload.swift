@@ -19,7 +19,7 @@ extension SilabsReceiver {
   /// Sends the file. Returns `false` if the device refused the first write because it is not ready.
   private func send(_ file: [UInt8]) async throws(UpdateFault) -> Bool {
     var transfer = SilabsTransfer(total: file.count, chunk: chunk, pace: pace)
-    var pending: PendingWrite?
+    var pending: PendingRequest?
     defer { pending?.abandon() }
     var patience = Patience(with: channel.client, context)
     while true {
@@ -63,7 +63,7 @@ extension SilabsReceiver {
     }
   }
 
-  private func beginWrite(_ bytes: ArraySlice<UInt8>) async throws(UpdateFault) -> PendingWrite {
+  private func beginWrite(_ bytes: ArraySlice<UInt8>) async throws(UpdateFault) -> PendingRequest {
     do throws(GATTFault) { return try await channel.beginWrite(bytes) } catch {
       throw fault(error, .upload)
     }

@@ -115,7 +115,7 @@ struct TelinkChannel: Sendable {
   // MARK: Confirmations
 
   /// Sends a read whose response confirms all writes before it; `nil` if another request is open.
-  func ask() async throws(UpdateFault) -> PendingRead? {
+  func ask() async throws(UpdateFault) -> PendingRequest? {
     do throws(GATTFault) { return try await client.beginRead(handle: readable) } catch {
       throw .gatt(.upload, error)
     }

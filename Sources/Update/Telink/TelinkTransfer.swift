@@ -60,7 +60,7 @@ struct TelinkTransfer: Sendable {
     let start = variant.fitted(to: image.count).start(comparingVersion: comparesVersion)
     try await channel.send(start, .upload)
     var window = window(for: image)
-    var question: PendingRead?
+    var question: PendingRequest?
     var patience = Patience(with: channel.client, context)
     defer { question?.abandon() }
     while !window.isComplete {
@@ -100,7 +100,7 @@ struct TelinkTransfer: Sendable {
   }
 
   /// Asks for a confirmation. If another request is open, waits for the answer.
-  private func ask(_ window: inout TelinkWindow) async throws(UpdateFault) -> PendingRead? {
+  private func ask(_ window: inout TelinkWindow) async throws(UpdateFault) -> PendingRequest? {
     window.didAsk()
     if let question = try await channel.ask() { return question }
     do throws(GATTFault) { try await channel.confirm() } catch { throw .gatt(.upload, error) }
@@ -108,7 +108,7 @@ struct TelinkTransfer: Sendable {
     return nil
   }
 
-  private func wait(for question: PendingRead?) async throws(UpdateFault) {
+  private func wait(for question: PendingRequest?) async throws(UpdateFault) {
     try await context.waiting(for: .device) { () async throws(UpdateFault) in
       do throws(GATTFault) { try await question?.arrival(orOf: channel.notices) } catch {
         throw .gatt(.upload, error)

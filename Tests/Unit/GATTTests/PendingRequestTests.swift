@@ -3,9 +3,9 @@ import OtaflashGATT
 import OtaflashTestSupport
 import Testing
 
-/// Tests of a Write Request whose sender continues: commands can be sent during the request, but a
+/// Tests of a request whose sender continues: commands can be sent during the request, but a
 /// second request cannot.
-@Suite struct PendingWriteTests {
+@Suite struct PendingRequestTests {
   private static let data = DiscoveredCharacteristic(
     uuid: BluetoothUUID(0x2A19), properties: [.write, .writeWithoutResponse, .notify],
     declaration: AttributeHandle(2), value: AttributeHandle(3), last: AttributeHandle(4))
@@ -15,7 +15,7 @@ import Testing
     case open, held, answered, failed(GATTFault), status([UInt8])
   }
 
-  private static func seen(_ write: PendingWrite?) -> Seen {
+  private static func seen(_ write: PendingRequest?) -> Seen {
     switch write?.poll() {
     case nil: .open
     case .success: .answered
@@ -24,7 +24,7 @@ import Testing
   }
 
   /// Core 5.4, Vol 3, Part F, 3.3.2: a command may be sent while a request is outstanding.
-  @Test func commandsAreSentDuringAPendingWrite() throws {
+  @Test func commandsAreSentDuringAPendingRequest() throws {
     let found = try withScript([
       .on("12 03 00 01"), .on("52 03 00 02"), .on("52 03 00 03", "13"), .on("12 03 00 04", "13"),
     ]) { client, _, clock in
@@ -43,6 +43,24 @@ import Testing
       }
     }
     #expect(found == .success([.open, .held, .answered, .open]))
+  }
+
+  /// The response shows that the server has processed the commands before the request.
+  @Test func commandsAreSentDuringAPendingRead() throws {
+    let found = try withScript([
+      .on("52 03 00 01"), .on("0A 03 00"), .on("52 03 00 02", "0B 07"),
+    ]) { client, _, clock in
+      await outcome { () async throws(GATTFault) -> [Seen] in
+        try await client.command(encoded: hex("52 03 00 01"))
+        let first = try await client.beginRead(handle: Self.data.value)
+        var seen = [Self.seen(first)]
+        try await client.command(encoded: hex("52 03 00 02"))
+        await clock.pause(for: .seconds(1))
+        seen.append(Self.seen(first))
+        return seen
+      }
+    }
+    #expect(found == .success([.open, .answered]))
   }
 
   @Test func aRefusalIsReturnedByPolling() throws {
@@ -77,7 +95,7 @@ import Testing
     #expect(found == .success([true, pdu == "13", pdu != "13"]))
   }
 
-  @Test func aLostLinkEndsAPendingWrite() throws {
+  @Test func aLostLinkEndsAPendingRequest() throws {
     let found = try withScript([.on("12 03 00 01")]) { client, far, clock in
       await outcome { () async throws(GATTFault) -> Seen in
         let write = try await client.beginWrite(encoded: hex("12 03 00 01"), to: Self.data)

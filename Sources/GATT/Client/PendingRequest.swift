@@ -23,13 +23,18 @@ enum ResponseRecipient: Equatable {
   }
 }
 
-/// A Write Request that was sent, whose sender continues with Write Commands: an open request does
-/// not block them (Core 5.4, Vol 3, Part F, 3.3.2).
-package struct PendingWrite: Sendable {
+/// A Write Request or a Read Request that was sent, whose sender continues with Write Commands: an
+/// open request does not block them (Core 5.4, Vol 3, Part F, 3.3.2). A server processes the PDUs
+/// of a connection in order, so the response also shows that it has processed all commands before
+/// the request.
+package struct PendingRequest: Sendable {
+  private let answer: ATTOpcode
   private let responses: ATTBearer.Responses
   private let bearer: ATTBearer
 
-  init(_ responses: ATTBearer.Responses, on bearer: ATTBearer) {
+  /// - Parameter answer: the type of the response.
+  init(_ answer: ATTOpcode, _ responses: ATTBearer.Responses, on bearer: ATTBearer) {
+    self.answer = answer
     self.responses = responses
     self.bearer = bearer
   }
@@ -38,7 +43,8 @@ package struct PendingWrite: Sendable {
   package func poll() -> Result<Void, GATTFault>? {
     switch responses.poll() {
     case nil: nil
-    case .success(.write): .success(())
+    case .success(.read) where answer == .readResponse: .success(())
+    case .success(.write) where answer == .writeResponse: .success(())
     case .success(let other): .failure(.mismatched(other))
     case .failure(let fault): .failure(fault)
     }
@@ -48,18 +54,15 @@ package struct PendingWrite: Sendable {
   /// the value. The transaction timeout limits the wait.
   ///
   /// - Throws: `.cancelled`.
-  package func arrival(orOf values: NotificationStream) async throws(GATTFault) {
+  package func arrival(orOf values: NotificationStream? = nil) async throws(GATTFault) {
     await withTaskGroup(of: Void.self) { group in
       group.addTask { await responses.waitForArrival() }
-      group.addTask { await values.waitForArrival() }
+      if let values { group.addTask { await values.waitForArrival() } }
       await group.next()
       group.cancelAll()
     }
     if Task.isCancelled { throw .cancelled }
   }
-
-  /// Returns when the outcome is available or the task is cancelled; does not consume the outcome.
-  func waitForArrival() async { await responses.waitForArrival() }
 
   /// Stops waiting for the outcome; the response is discarded.
   package func abandon() { bearer.abandon(.later(responses)) }
@@ -71,10 +74,19 @@ extension GATTClient {
   /// of security is reported like any other refusal.
   package func beginWrite(
     encoded: [UInt8], to characteristic: DiscoveredCharacteristic
-  ) async throws(GATTFault) -> PendingWrite? {
+  ) async throws(GATTFault) -> PendingRequest? {
     let responses = ATTBearer.Responses(capacity: 1)
     let isSent = try await bearer.begin(
       encoded, .writeRequest, characteristic.value, for: responses)
-    return isSent ? PendingWrite(responses, on: bearer) : nil
+    return isSent ? PendingRequest(.writeResponse, responses, on: bearer) : nil
+  }
+
+  /// Sends a Read Request, if no other request is open. Returns when the transport has accepted the
+  /// request; returns `nil` if nothing was sent.
+  package func beginRead(handle: AttributeHandle) async throws(GATTFault) -> PendingRequest? {
+    let responses = ATTBearer.Responses(capacity: 1)
+    let isSent = try await bearer.begin(
+      ATTRequest.read(handle).encoded, .readRequest, handle, for: responses)
+    return isSent ? PendingRequest(.readResponse, responses, on: bearer) : nil
   }
 }
