@@ -63,7 +63,7 @@ def test_a_file_name_is_no_option(otaflash_board, tmp_path, image, monkeypatch):
     assert otaflash.flash("--force", otaflash_board, dry_run=True).outcome == "would-flash"
 
 
-@pytest.mark.otaflash_board("fast?cut-after=2s")
+@pytest.mark.otaflash_board("fast?cut-at-pdu=300")
 def test_a_lost_link_resumes(otaflash_board, image):
     result = otaflash.flash(image, otaflash_board, arguments=["--delta=never"])
     assert result.verified and result.resumes >= 1
