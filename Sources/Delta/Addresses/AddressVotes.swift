@@ -13,7 +13,8 @@ struct AddressVotes {
   private static let (branch, pointer, constant): (Int32, Int32, Int32) = (18, 20, 24)
   /// The approximate cost in bits of an entry of the map.
   private static let entry: Int32 = 36
-  /// Greater movements are not considered, because the difference of two shifts has 31 bits.
+  /// The exclusive limit of the magnitude of a shift. A patch contains differences of two shifts,
+  /// and the magnitude of a difference plus 1 must fit into 31 bits.
   private static let shiftMaximum: UInt32 = 1 << 30
 
   private let origin: UInt32

@@ -8,9 +8,10 @@ public enum ELFFault: Error, Equatable, Sendable {
   case headerCutOff(found: Int)
   /// The file has a class other than 32 or 64 bits.
   case unknownClass(UInt8)
-  /// `EI_DATA` states big-endian numbers; no supported chip uses them.
+  /// `EI_DATA` does not state little-endian numbers; no supported chip uses other numbers.
   case bigEndian
-  /// The file is an object file or a library; only a linked program has load addresses.
+  /// The file is neither a linked program nor a shared object; an object file has no load
+  /// addresses.
   case notExecutable(type: UInt16)
   /// The program headers exceed the file, or do not have the size that their class requires.
   case programHeadersOutOfPlace(offset: UInt64, count: Int, size: UInt16)
@@ -18,13 +19,14 @@ public enum ELFFault: Error, Equatable, Sendable {
   case tooManySegments(count: Int, limit: Int)
   /// A segment exceeds the file.
   case segmentBeyondEnd(segment: Int, offset: UInt64, size: UInt64)
-  /// The segment contains the file's own header, followed by firmware.
+  /// The segment contains the file's own header, followed by bytes that no valid section table
+  /// identifies as firmware.
   case segmentHoldsHeader(segment: Int)
   /// The segment's physical address does not fit 32 bits.
   case addressTooHigh(segment: Int, address: UInt64)
   /// Two segments contain the same address; the lowest such address is reported.
   case overlap(segment: Int, other: Int, address: UInt32)
-  /// The segments are too far apart, or the image is too large.
+  /// The addresses of the segments do not describe one image.
   case addresses(AddressFault)
   /// No segment of type `PT_LOAD` has bytes in the file.
   case noData

@@ -16,8 +16,8 @@ public struct ESPChip: RawRepresentable, Hashable, Sendable {
   ].sorted { $0.1.count > $1.1.count }
 
   /// Finds the name of a chip in a text, such as the model number of a device. A hyphen may be
-  /// missing: `ESP32S3`. Returns `nil` if the text names no chip with another suffix than `ESP32`,
-  /// because `ESP32` alone is also the name of the family.
+  /// missing: `ESP32S3`. Returns `nil` if the text contains no name except `ESP32`, which is also
+  /// the name of the family.
   public init?(namedIn text: String) {
     let letters = text.uppercased().filter { $0.isLetter || $0.isNumber }
     let found = Self.names.first { row in

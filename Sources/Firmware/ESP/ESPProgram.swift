@@ -35,8 +35,8 @@ enum ESPProgram {
     }
   }
 
-  /// Checks for two entries of a partition table: a magic, a type, an offset in sectors, and a
-  /// size; the second may be the checksum of a table with one entry.
+  /// Checks for an entry of a partition table (a magic, a type, an offset in sectors, and a size),
+  /// followed by a second entry, the checksum of the table, or erased flash.
   private static func isTable(_ bytes: [UInt8], at offset: Int) -> Bool {
     guard isEntry(bytes, at: offset) else { return false }
     let second = offset + partitionSize

@@ -21,12 +21,14 @@ public struct FirmwareImage: Equatable, Sendable {
   public let name: String
   /// The format of the file.
   public let format: Format
-  /// The bytes of the slot, from its first address; gaps between addresses are filled with 0xFF.
+  /// The bytes of the slot, from its first address. Gaps between addresses are filled with 0x00 for
+  /// an ELF file, and with 0xFF for other files.
   public let bytes: [UInt8]
   /// The CRC32 (IEEE, as in zlib) of `bytes`.
   public let crc32: UInt32
-  /// The version from the MCUboot header, the embedded descriptor, the sidecar file or the command
-  /// line; `nil` if unknown. The build number of an MCUboot header is only in `mcuboot`.
+  /// The version from the MCUboot header, the embedded descriptor, ESP-IDF's description, the
+  /// sidecar file or the command line; `nil` if unknown. The build number of an MCUboot header is
+  /// only in `mcuboot`.
   public let version: FirmwareVersion?
   /// The hardware id from the embedded descriptor, the sidecar file or the command line; `.any` for
   /// an image for all boards, `nil` if unknown.

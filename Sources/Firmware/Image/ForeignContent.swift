@@ -32,7 +32,8 @@ public enum ForeignContent: String, Sendable, CaseIterable {
   case tar = "a tar archive"
   /// `!<arch>`: an archive of object files that were never linked.
   case staticLibrary = "a static library"
-  /// E9, followed by segments within the file (ESP-IDF, `esp_image_header_t`).
+  /// E9, and an entry address of the family or segments within the file (ESP-IDF,
+  /// `esp_image_header_t`).
   case esp32 = "an ESP32 application image"
   /// `DfuSe`: an image for ST's bootloader on USB (UM0391).
   case dfuse = "a DfuSe file for USB"

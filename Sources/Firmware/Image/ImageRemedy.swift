@@ -80,6 +80,6 @@ extension FirmwareFault {
     }
   }
 
-  /// The number of bytes to show at a fault in an MCUboot image or a GBL file.
+  /// The number of bytes to show at a fault in the structure of an image or a GBL file.
   private static let shownBytes = 32
 }

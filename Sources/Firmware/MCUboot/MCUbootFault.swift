@@ -27,7 +27,7 @@ public enum MCUbootFault: Error, Equatable, Sendable {
   case entryCutOff(offset: Int)
   /// An entry whose stated length exceeds its area.
   case entryBeyondArea(MCUbootTLVType, length: Int, left: Int, offset: Int)
-  /// The length of an entry does not match its kind of hash, key or signature.
+  /// The length of an entry does not match its type.
   case wrongLength(MCUbootTLVType, expected: Int, found: Int, offset: Int)
   /// The areas have more entries than any image.
   case tooManyEntries(limit: Int, offset: Int)

@@ -158,8 +158,9 @@ extension MCUbootImage {
   /// compressed, the hash of the decompressed image.
   public var runningHash: [UInt8]? { isCompressed ? decompressedHash : hash?.bytes }
 
-  /// The minimum security counter of images that the bootloader accepts; only protected entries are
-  /// evaluated.
+  /// The security counter, from the protected entries; `nil` if the image has none. A bootloader
+  /// that compares counters accepts no image with a lower counter than the counter of the running
+  /// image.
   public var securityCounter: UInt32? {
     protectedEntries.first { $0.type == .securityCounter }?.value.littleEndian(at: 0)
   }

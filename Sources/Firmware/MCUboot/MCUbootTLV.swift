@@ -14,7 +14,7 @@ public struct MCUbootTLVType: RawRepresentable, Hashable, Sendable {
   public init(rawValue: UInt16) { self.rawValue = rawValue }
   private init(_ rawValue: UInt16) { self.rawValue = rawValue }
 
-  /// `IMAGE_TLV_KEYHASH`: SHA-256 of the public key.
+  /// `IMAGE_TLV_KEYHASH`: the hash of the public key, by the algorithm of the image's hash.
   public static let keyHash = MCUbootTLVType(0x01)
   /// `IMAGE_TLV_PUBKEY`: the public key itself.
   public static let publicKey = MCUbootTLVType(0x02)
@@ -95,7 +95,7 @@ public struct MCUbootTLVType: RawRepresentable, Hashable, Sendable {
   /// Whether the type is in the range for vendors: a low byte of A0…FE.
   public var isVendorReserved: Bool { (0xA0...0xFE).contains(rawValue & 0xFF) }
 
-  /// The length in bytes of hashes and signatures; `nil` for the other types.
+  /// The length in bytes of the values of a type with a fixed length; `nil` for the other types.
   var fixedLength: Int? {
     switch self {
     case .sha256: 32

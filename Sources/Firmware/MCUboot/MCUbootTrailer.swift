@@ -48,7 +48,7 @@ package struct MCUbootTrailer: Equatable, Sendable {
   ]
   private static let alignments = [8, 16, 32]
 
-  /// The size to which each field is padded in bytes: 8, 16 or 32.
+  /// The size in bytes to which each field is padded: 8, 16 or 32.
   package let alignment: Int
   /// Whether the image is confirmed: the next reset does not revert it.
   package let imageOK: Flag

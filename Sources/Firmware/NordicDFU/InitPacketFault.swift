@@ -9,7 +9,7 @@ public enum InitPacketFault: Error, Equatable, Sendable {
   case tooLarge(limit: Int)
   /// The bytes are not a protocol-buffers message.
   case notProtobuf(offset: Int, String)
-  /// A required field is missing, or a field occurs twice.
+  /// A field is missing, occurs twice, or has another type or length; the text states the error.
   case field(String, offset: Int, String)
   /// A field has a number that is not valid for it.
   case value(String, UInt64, offset: Int)

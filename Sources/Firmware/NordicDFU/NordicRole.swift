@@ -9,7 +9,7 @@ public enum NordicRole: String, Sendable, CaseIterable {
   /// SoftDevice and bootloader, which are replaced together.
   case softdeviceAndBootloader = "softdevice_bootloader"
 
-  /// Whether this is the application, which is started after all parts were received.
+  /// Whether this is the application, which a package sends after the other parts.
   var isApplication: Bool { self == .application }
 }
 

@@ -37,7 +37,7 @@ package struct SRecordFile: AddressedFile, Equatable, Sendable {
 private struct SRecordMemory {
   private enum Phase {
     case reading
-    /// Whether the last record is a correct count of all data records so far.
+    /// The last record is a correct count of all data records so far.
     case counted(line: Int)
     case ended(line: Int, start: UInt32)
   }

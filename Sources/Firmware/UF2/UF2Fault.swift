@@ -21,7 +21,7 @@ public enum UF2Fault: Error, Equatable, Sendable {
   case addressTooHigh(block: Int, address: UInt32)
   /// Two blocks contain the same address; the lowest such address is reported.
   case overlap(block: Int, other: Int, address: UInt32)
-  /// The blocks are too far apart, or the image is too large.
+  /// The addresses of the blocks do not describe one image.
   case addresses(AddressFault)
   /// No block is for the flash.
   case noData

@@ -48,7 +48,7 @@ extension MCUbootImage {
     throw fault
   }
 
-  /// Checks that only erased flash or the trailer of a slot follows the image.
+  /// Checks that only fill (0xFF or 0x00) or the trailer of a slot follows the image.
   private func checkRest(of file: [UInt8]) throws(ProofFault) {
     let trailerSize = trailer.map { max(MCUbootTrailer.magicSize, $0.alignment) + 3 * $0.alignment }
     let rest = file[size..<(file.count - (trailerSize ?? 0))]

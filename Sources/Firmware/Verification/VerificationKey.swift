@@ -34,7 +34,7 @@ public struct VerificationKey: Sendable {
   /// the `RSAPublicKey` of an RSA key.
   let encoded: [UInt8]
 
-  /// The SHA-256 of the key, which identifies it in an MCUboot image.
+  /// The SHA-256 of the key, which identifies the key in an MCUboot image with a SHA-256.
   package var digest: [UInt8] { Array(SHA256.hash(data: encoded)) }
 
   /// The algorithm of the key.

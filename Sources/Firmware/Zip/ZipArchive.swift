@@ -56,7 +56,7 @@ package struct ZipArchive: Equatable, Sendable {
     self.entries = entries
   }
 
-  /// Returns the name in both headers, which must be a plain path.
+  /// Returns the name in a header of the directory, which must be a plain path.
   private static func name(of header: ZipHeader) throws(ZipFault) -> String {
     guard let name = String(validating: header.name, as: UTF8.self), isPlain(name) else {
       throw .unsafeName(String(decoding: header.name, as: UTF8.self))

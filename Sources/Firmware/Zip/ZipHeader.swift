@@ -48,7 +48,7 @@ struct ZipHeader {
   /// The offset of the first byte after the header.
   let end: Int
 
-  /// Decodes the header at an offset; the header must end before `limit`.
+  /// Decodes the header at an offset; the header must end at or before `limit`.
   init(_ place: Place, of file: [UInt8], at offset: Int, before limit: Int) throws(ZipFault) {
     guard offset >= 0, offset <= limit - place.fixedSize,
       file.littleEndian(UInt32.self, at: offset) == place.magic

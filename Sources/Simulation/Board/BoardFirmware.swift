@@ -4,7 +4,7 @@ import OtaflashGATT
 /// The part of a kind of device that survives resets: the bootloader's state and the images. Each
 /// board has one firmware, which selects the program of each boot.
 protocol BoardFirmware: AnyObject, Sendable {
-  /// The location at which the host searches for the device first.
+  /// The address at which the host searches for the device first.
   var address: DeviceAddress { get }
   /// The identity of the image that runs or that the next boot starts.
   var running: SlotImage { get }

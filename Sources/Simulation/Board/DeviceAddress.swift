@@ -8,8 +8,8 @@ public struct DeviceAddress: Hashable, Sendable {
   /// - Parameter rawValue: bits above 48 are ignored.
   public init(rawValue: UInt64) { self.rawValue = rawValue & 0xFFFF_FFFF_FFFF }
 
-  /// The address with its last byte incremented, modulo 256. Bootloaders advertise under this
-  /// address, so that it differs from the address of their application.
+  /// The address with its last byte incremented, modulo 256. Nordic's bootloaders without bonds
+  /// advertise under this address, so that it differs from the address of their application.
   public var successor: DeviceAddress { moved(by: 1) }
 
   /// Returns the address with `offset` added to its last byte, modulo 256.

@@ -28,8 +28,8 @@ struct FaultFilter {
       && random.happens(withProbability: plan.share(of: .notificationLoss))
   }
 
-  /// Returns the delay of the next PDU to the host, and a random PDU to send before it; `nil` =
-  /// none.
+  /// Returns the delay of the next PDU to the host, and a random PDU to send before it; `nil` = no
+  /// random PDU.
   mutating func departure() -> (delay: Duration, nonsense: [UInt8]?) {
     pdusSent += 1
     let delay = pdusSent == plan.count(of: .latePDU) ? Self.lateness : .zero

@@ -182,8 +182,8 @@ public final class SimulatedBoard: Sendable {
     }
   }
 
-  /// The flash operations in which the firmware violated the rules of flash; empty unless the
-  /// firmware has a bug.
+  /// The faults of flash operations; empty unless the firmware violated the rules of flash, which
+  /// is a bug, or the storage failed.
   public var flashFaults: [FlashFault] { state.withLock { $0.flashFaults } }
 }
 

@@ -116,7 +116,8 @@ struct Bootloader: Sendable {
     return newest
   }
 
-  /// Returns the flash operations that store a record with an incremented sequence number.
+  /// Returns the flash operations that store a record, whose sequence number the caller has
+  /// incremented, and that keep the previous record.
   func operations(storing record: BootRecord) -> [FlashOperation] {
     let page = layout.bootRecords[Int(record.sequence % 2)]
     return [.erase(page: page), .write(record.encoded, at: page)]

@@ -2,7 +2,7 @@ extension SampleImage {
   /// Returns an application image of ESP-IDF with a checksum and a SHA-256.
   ///
   /// - Parameters:
-  ///   - body: the content of the second segment; the image is 368 to 388 bytes longer.
+  ///   - body: the content of the second segment; the image is 332 to 347 bytes longer.
   ///   - version: the version text of the application, at most 31 bytes.
   ///   - project: the name of the project, at most 31 bytes.
   ///   - chip: the id of the chip; 5 is the ESP32-C3.

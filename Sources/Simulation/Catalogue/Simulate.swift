@@ -31,7 +31,8 @@ extension SimulatedBoard {
 ///     (otaflash-simulate(1)).
 ///   - limit: the maximum virtual time of the run.
 ///   - body: the code of the host, which uses the board's dialer and the clock.
-/// - Throws: the errors of `body`, `ProfileFault`, and `SimulationFault` for a run that hangs.
+/// - Throws: the errors of `body`, `ProfileFault`, and `SimulationFault` for a run that hangs or
+///   leaves virtual time.
 public func simulate<Value: Sendable>(
   _ profile: String = "sim:", limit: Duration = .seconds(86_400),
   _ body: @escaping @Sendable (SimulatedBoard, VirtualClock) async throws -> Value

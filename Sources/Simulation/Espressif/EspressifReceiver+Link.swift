@@ -1,4 +1,4 @@
-/// The ends of a connection, and the starts of a transfer after an erase.
+/// The reactions to a disconnection, and to the start of a transfer after the erase.
 extension EspressifReceiver {
   mutating func started() {
     switch settings.variant {

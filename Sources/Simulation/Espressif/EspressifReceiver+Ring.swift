@@ -26,7 +26,8 @@ extension EspressifReceiver {
     }
   }
 
-  /// Ends an item. After the last one, the image is checked.
+  /// Handles the result of storing an item: frees its space in the ring buffer, or stops the writer
+  /// after a failure. After the last item, a valid image is selected for the next boot.
   mutating func ringItemStored(_ count: Int, _ isDone: Bool) {
     guard !isWriterDead else { return }
     guard isDone else {

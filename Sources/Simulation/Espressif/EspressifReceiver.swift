@@ -57,7 +57,7 @@ struct EspressifReceiver: Sendable {
   var buffer: [UInt8] = []
   /// NimBLE: whether a packet of the current sector was out of order.
   var isOutOfOrder = false
-  /// BLEOTA: the CRC of the current sector.
+  /// BLEOTA: the number of bytes received of the current sector.
   var counted = 0
 
   /// The number of bytes in the ring buffer, including the item that is written to flash.
@@ -120,7 +120,7 @@ struct EspressifReceiver: Sendable {
     return nil
   }
 
-  /// Whether an answer to a command follows the write.
+  /// Returns the size of the image in the command START, in bytes.
   static func startLength(_ bytes: [UInt8]) -> Int { Int(bytes.littleEndianWord(at: 2)) }
 
   // MARK: Answers

@@ -10,7 +10,7 @@ public struct SimulatedAdvertisements: AsyncSequence, Sendable {
   /// The maximum random delay of each advertisement, so that the advertisements of devices with the
   /// same interval do not stay synchronized (advDelay; Core 5.4, Vol 6, Part B, 4.4.2.2.1).
   private static let delayMaximumMicroseconds: UInt64 = 10_000
-  /// The interval at which a host without devices in range checks for cancellation.
+  /// The length of one wait if no device is left to report; a cancellation ends the wait.
   private static let silence: Duration = .seconds(60)
 
   let peripherals: [SimulatedPeripheral]

@@ -191,7 +191,7 @@ struct InfiniTimeReceiver: DFUMachine {
 
   var silenceLimit: Duration? { phase == .receiving ? Self.stallLimit : nil }
 
-  /// Restarts the transfer; the watch keeps running.
+  /// Discards the transfer; the watch keeps running.
   mutating func silenceTooLong() -> Bool {
     phase = .idle
     return false

@@ -163,7 +163,8 @@ struct LegacyBootloader: DFUMachine {
 
   var silenceLimit: Duration? { settings.silenceLimit }
 
-  /// Returns whether a write restarts the inactivity timer: only sizes, init packets and data do.
+  /// Returns whether a write restarts the inactivity timer: only sizes, init packets, data and the
+  /// request to validate do.
   func breaksSilence(_ write: DFUWrite) -> Bool {
     switch write {
     case .control(let bytes): bytes.first == 0x04

@@ -147,7 +147,7 @@ extension LegacyBootloaderSettings: KindSettings {
 }
 
 extension DeviceKind {
-  /// Returns a device with an application and Nordic's bootloader of SDK 11 or earlier, or with
+  /// Returns a device with an application and Nordic's bootloader of SDK 11 or Adafruit's, or with
   /// InfiniTime's receiver.
   public static func legacyBootloader(_ settings: LegacyBootloaderSettings) -> DeviceKind {
     DeviceKind(settings)

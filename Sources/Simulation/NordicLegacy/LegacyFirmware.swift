@@ -50,7 +50,7 @@ final class LegacyFirmware: BoardFirmware {
     return try isWhole(record) ? loader.image(of: record) : []
   }
 
-  /// The maximum ATT_MTU of the SoftDevice.
+  /// The ATT_MTU of the profile, limited to the maximum ATT_MTU of the SoftDevice.
   var receiveMTU: ATTMTU {
     ATTMTU(clamping: min(parts.settings.mtu, settings.mtuMaximum))
   }

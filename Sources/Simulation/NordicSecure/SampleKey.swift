@@ -1,7 +1,7 @@
 import Crypto
 
-/// The key pair that signs packages for simulated Secure DFU bootloaders. The private key is
-/// public: it is also stored in firmware-samples/nordic-dfu-sample.pem, for
+/// The key pair that signs packages for simulated Secure DFU bootloaders. The private key is not
+/// secret: it is also stored in firmware-samples/nordic-dfu-sample.pem, for
 /// `nrfutil pkg generate --key-file`.
 package enum SampleKey {
   private static let bytes: [UInt8] = [

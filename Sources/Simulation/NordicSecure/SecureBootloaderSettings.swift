@@ -40,8 +40,7 @@ public struct SecureBootloaderSettings: Hashable, Sendable {
   public var banks = Banks.dual
   /// The version of the factory application, as in its init packet.
   public var applicationVersion: UInt32 = 1
-  /// The version that the bootloader reports; an update of the bootloader must have a higher
-  /// version.
+  /// The version of the factory bootloader; an update of the bootloader must have a higher version.
   public var bootloaderVersion: UInt32 = 1
   /// The hardware version that an init packet must match exactly.
   public var hardwareVersion: UInt32 = 52

@@ -13,8 +13,8 @@ final class ReceiverMachine {
     case status([UInt8])
   }
 
-  /// The number of notifications that wait for the stack; if the queue is full, the receiver offers
-  /// them again.
+  /// The maximum number of messages that wait for the stack; if the queue is full, the receiver
+  /// offers a message again.
   static let outgoingMaximum = 8
 
   private let receiver = UnsafeMutablePointer<ota_receiver>.allocate(capacity: 1)
@@ -102,8 +102,8 @@ final class ReceiverMachine {
 }
 
 extension BoardSettings {
-  /// The number of bytes of the image in one data write: the ATT_MTU without the write's header and
-  /// the offset, at most the maximum length of an attribute.
+  /// The maximum number of image bytes in one data write: the ATT_MTU without the write's header,
+  /// or the maximum length of an attribute if this is shorter, without the offset.
   var largestChunk: Int { min(mtu - 3, 512) - Self.offsetBytes }
 
   /// The size of the offset that precedes the image bytes in a data write.

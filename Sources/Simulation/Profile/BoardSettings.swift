@@ -78,7 +78,7 @@ public struct BoardSettings: Hashable, Sendable {
   /// The interval of the log lines of the application over the Nordic UART Service; `nil` = the
   /// application has no such service.
   package var logInterval: Duration?
-  /// Whether the device draws a new address at each start.
+  /// The time for which the device keeps its address.
   public var addressing = Addressing.static
   /// The faults of the device.
   package var faults = FaultPlan()

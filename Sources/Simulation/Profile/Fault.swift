@@ -13,7 +13,7 @@ package enum Fault: String, CaseIterable, Sendable {
   case notificationLoss = "notification-loss"
   /// After its first ten operations, the flash never becomes ready again.
   case busyForever = "busy-forever"
-  /// One page in the middle of the slot has a bit error when it is read back.
+  /// One page of the slot stores a bit error with each write.
   case badBlock = "bad-block"
   /// The first Status that reports received bytes carries a wrong CRC32.
   case wrongCRCOnce = "wrong-crc-once"

@@ -11,8 +11,8 @@ enum ConnectionRole: Sendable {
 /// The link layer of a connection without its clock: queues, packet pairs, losses and the ways in
 /// which a link ends.
 struct ConnectionState {
-  /// The number of received PDUs waiting for the host above which the link layer accepts no
-  /// packets.
+  /// The maximum number of received PDUs that wait for the host. If it is reached, the link layer
+  /// accepts no packets.
   static let receivedMaximum = 64
 
   /// The next task of the radio.

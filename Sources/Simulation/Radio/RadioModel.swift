@@ -20,7 +20,7 @@ public struct RadioModel: Hashable, Sendable {
   public var phy = PHY.le2M
   /// The largest link-layer payload, 27 (no data length extension)…251 bytes.
   public var payloadMaximum = 251
-  /// Whether each packet carries a message integrity check of four bytes.
+  /// Whether each packet with a payload carries a message integrity check of four bytes.
   public var isEncrypted = false
   /// The time between two connection events.
   public var interval = ConnectionInterval.milliseconds15
@@ -116,7 +116,8 @@ extension RadioModelFault: CustomStringConvertible {
 }
 
 extension RadioModel {
-  /// Checks that every PDU can be delivered eventually.
+  /// Checks the ranges of the values, and that the largest packet and its acknowledgement fit into
+  /// a connection event.
   public func validate() throws(RadioModelFault) {
     guard (27...251).contains(payloadMaximum) else {
       throw .payloadOutOfRange(bytes: payloadMaximum)

@@ -42,7 +42,7 @@ struct RadioSchedule: Sendable {
   private(set) var linksWithData = 0
   /// The end of the last packet pair that was granted.
   private var heldUntil = Int.min
-  /// The time on air of all packets so far.
+  /// The duration of all packet pairs that were granted so far, in microseconds.
   private(set) var airTime = 0
 
   var linkCount: Int { seats.count { $0 != nil } }

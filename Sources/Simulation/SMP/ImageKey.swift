@@ -49,8 +49,8 @@ struct ImageKey: Hashable, Sendable {
   private static let ed25519: UInt16 = 0x24
   private static let signatures = [rsa2048, ecdsa, rsa3072, ed25519]
 
-  /// Returns whether a signature that follows a TLV with this key's hash is valid. MCUboot ignores
-  /// a signature without such a TLV.
+  /// Returns whether the first signature that follows a TLV with this key or its hash is valid.
+  /// MCUboot ignores a signature without such a TLV.
   func hasSigned(_ records: [BootableImage.Record], covering digest: SHA256.Digest) -> Bool {
     guard let material else { return false }
     let name = Array(SHA256.hash(data: encoded))

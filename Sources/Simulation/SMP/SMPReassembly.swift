@@ -34,7 +34,8 @@ struct SMPReassembly: Sendable {
     return headerBytes + (Int(bytes[2]) << 8 | Int(bytes[3]))
   }
 
-  /// Handles a write. Returns the message if it is complete; the message keeps its buffer.
+  /// Handles a write. Returns a complete message; a server that does not reassemble returns each
+  /// write as a message. The caller releases the buffer of the message (`releaseBuffers`).
   mutating func received(_ fragment: [UInt8]) -> [UInt8]? {
     guard gathered != nil || takeBuffer() else { return nil }
     let bytes = (gathered ?? []) + fragment

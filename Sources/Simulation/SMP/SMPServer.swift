@@ -1,8 +1,9 @@
 import OtaflashFirmware
 import OtaflashWire
 
-/// Zephyr's SMP server with the OS and image management groups, from writes to answers and flash
-/// operations. Requests are processed in sequence. The server is independent of link and clock.
+/// Zephyr's SMP server, from writes to answers and flash operations. Requests are processed in
+/// sequence. The server is independent of the link, and uses the clock only for its real-time
+/// clock.
 struct SMPServer: Sendable {
   /// The work that a valid request causes.
   struct Work: Sendable {
@@ -36,8 +37,8 @@ struct SMPServer: Sendable {
 
   let parts: BoardParts
   let settings: SMPServerSettings
-  /// Whether uploads are written to the active slot, which means that this is the bootloader's
-  /// server.
+  /// Whether uploads are written to the active slot, which means that this is the server of the
+  /// bootloader or of the firmware loader.
   let isRecovery: Bool
   var images: [BootedImage]
   var upload: SMPUpload?
@@ -175,7 +176,7 @@ struct SMPServer: Sendable {
     return (Array(bytes[..<size]), next < bytes.count ? Array(bytes[next...]) : [])
   }
 
-  /// Releases the response's buffer, and the request's buffer if it is empty.
+  /// Releases the response's buffer, and the request's buffer if it contains no further request.
   private mutating func release(_ rest: [UInt8]) {
     reassembly.releaseBuffers(rest.isEmpty ? 2 : 1)
     if !rest.isEmpty { waiting.insert(rest, at: 0) }

@@ -34,7 +34,7 @@ public struct SilabsSettings: Hashable, Sendable {
   public var loaderService = Service.standard
   /// Whether the loader has the characteristics with its versions.
   public var hasVersions = true
-  /// The number of data writes that wait for the flash; the device drops further commands.
+  /// The maximum number of data writes that wait for the flash; the device drops further commands.
   public var buffer = 32
   /// The time after a connection in which the loader refuses the start of a transfer.
   public var readyTime = Duration.milliseconds(200)

@@ -1,8 +1,8 @@
 import OtaflashATT
 import OtaflashGATT
 
-/// A clock that runs faster than its base: an hour of simulated devices and host code takes a
-/// minute. Devices and host must use the same clock.
+/// A clock that runs faster than its base: at a speed of 60, an hour of simulated devices and host
+/// code takes a minute. Devices and host must use the same clock.
 package struct AcceleratedClock: LinkClock {
   private let base: any LinkClock
   private let began: LinkInstant
@@ -29,8 +29,8 @@ package struct AcceleratedClock: LinkClock {
 
   package func sleep(until deadline: LinkInstant, tolerance: Duration?) async throws {
     let moment = began.advanced(by: began.duration(to: deadline) / speed)
-    // The duration is rounded down and never later than requested, so `now` may be slightly before
-    // the deadline.
+    // The division rounds down. Without the additional nanosecond, `now` could still be slightly
+    // before the deadline.
     try await base.sleep(
       until: moment.advanced(by: .nanoseconds(1)), tolerance: tolerance.map { $0 / speed })
   }

@@ -1,8 +1,8 @@
 import OtaflashATT
 import OtaflashNumerals
 
-/// The reason why a simulated run was stopped: a hang of the code under test, detected immediately
-/// and at the same point in every run.
+/// The reason why a simulated run was stopped: the code under test hangs or has left virtual time,
+/// which is detected at the same point in every run.
 #if hasAttribute(nonexhaustive)
 @nonexhaustive
 #endif

@@ -33,8 +33,9 @@ public final class VirtualTimeline: TaskExecutor, Sendable {
   /// - Parameters:
   ///   - limit: the maximum virtual time of the run.
   ///   - body: receives the clock on which all its waits must be.
-  /// - Throws: the detected hang. The body's task is cancelled, and ends if it reacts to the
-  ///   cancellation. Code that still waits afterwards stays suspended indefinitely.
+  /// - Throws: `SimulationFault` if the code hangs or has left virtual time. The body's task is
+  ///   then cancelled, and ends if it reacts to the cancellation. Code that still waits afterwards
+  ///   stays suspended indefinitely.
   public func run<Value: Sendable>(
     limit: Duration = .seconds(86_400), _ body: @escaping @Sendable (VirtualClock) async -> Value
   ) throws(SimulationFault) -> Value {

@@ -3,9 +3,9 @@ import OtaflashFirmware
 import OtaflashGATT
 
 /// The values that identify an application: the strings of its Device Information service
-/// (Bluetooth SIG DIS 1.1), and the hash of its attributes (Core 5.4, Vol 3, Part G, 7.3). No other
-/// values are available. Neither of Nordic's bootloaders reports the installed application: over
-/// Bluetooth LE, the response to "firmware version" has no payload.
+/// (Bluetooth SIG DIS 1.1), and the hash of its attributes (Core 5.4, Vol 3, Part G, 7.3).
+/// Neither of Nordic's bootloaders reports the installed application: over Bluetooth LE, the
+/// response of Secure DFU to "firmware version" has no payload.
 struct ApplicationIdentity: Equatable, Sendable {
   private static let information = BluetoothUUID(0x180A)
   private static let manufacturerName = BluetoothUUID(0x2A29)

@@ -64,7 +64,8 @@ public struct Patience: Sendable {
 
   /// Records the progress of the device, after an answer or a wait.
   ///
-  /// - Throws: `.stalled` after a time without progress that exceeds the limit.
+  /// - Throws: `.stalled` after a time without progress that exceeds the limit, and after at least
+  ///   three checks in this time.
   public mutating func check(_ marks: Marks, at now: LinkInstant) throws(UpdateFault) {
     let highest = Marks(
       acknowledged: max(furthest.acknowledged, marks.acknowledged),

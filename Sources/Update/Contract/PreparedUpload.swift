@@ -21,8 +21,8 @@ public struct PreparedUpload: Sendable {
   }
 
   /// Creates an upload from a closure that throws errors of any type. An `UpdateFault` is rethrown,
-  /// and a `GATTFault` becomes `.gatt(.upload, …)`. Any other error ends the update with
-  /// `.protocolViolation` and the error's description.
+  /// a `GATTFault` becomes `.gatt(.upload, …)`, and a `CancellationError` cancels the update. Any
+  /// other error ends the update with `.protocolViolation` and the error's description.
   @_disfavoredOverload
   public init(from offset: Int, send: @escaping @Sendable () async throws -> Void) {
     self.init(from: offset) { () async throws(UpdateFault) in

@@ -46,7 +46,7 @@ final class TransferMeter: Sendable {
   /// The time of the first data write.
   var firstWrite: LinkInstant? { state.withLock { $0.firstWrite } }
 
-  /// Records the start of a data write; called immediately before it.
+  /// Records the time of the first data write; called immediately before each data write.
   func beginWriting(_ clock: any LinkClock) {
     state.withLock { state in
       if state.firstWrite == nil { state.firstWrite = clock.now }
@@ -62,7 +62,8 @@ final class TransferMeter: Sendable {
     }
   }
 
-  /// Ends the current upload. Returns the waits of all uploads.
+  /// Ends the current upload. Returns its mode and link, and the waits of all uploads; `nil` if no
+  /// upload is in progress.
   func endUpload() -> TransferFlow? {
     state.withLock { state in
       state.upload.take().map {
@@ -71,7 +72,8 @@ final class TransferMeter: Sendable {
     }
   }
 
-  /// Returns the stretch that ends now, if it is long enough.
+  /// Ends the current stretch, and starts the next. Returns `nil` without a change if the current
+  /// stretch is too short, or if no upload is in progress.
   func takeStretch(sent: Int, at now: LinkInstant) -> TransferStretch? {
     state.withLock { state in
       guard var upload = state.upload, upload.since.duration(to: now) >= Self.stretch else {

@@ -31,11 +31,12 @@ public struct UpdateContext: Sendable {
     self.observe = observe
   }
 
-  /// Returns a random value in 0 ..< 1, from the source in the options.
+  /// Returns a random value in 0 ..< 1, from the source in the options or, without such a source,
+  /// from the clock.
   public func randomFraction() -> Double { options.random?() ?? clock.randomFraction() }
 
-  /// Whether the images were activated, so that the next device that answers may run the new
-  /// application.
+  /// Whether the activation of the images was requested, so that the next device that answers may
+  /// run the new application.
   public var hasActivated: Bool { tally.hasActivated }
 
   /// Records that the device has acknowledged the first `offset` bytes of the image, or the
@@ -77,7 +78,7 @@ public struct UpdateContext: Sendable {
     return try await wait()
   }
 
-  /// Reports the decision about the content for a device that supports a delivery method.
+  /// Reports the content that is sent, and the reason for its selection.
   public func deliver(_ report: DeliveryReport) {
     tally.deliver(report)
     observe(.delivery(report))
@@ -88,7 +89,7 @@ public struct UpdateContext: Sendable {
   public func sent(_ bytes: Int) { tally.send(bytes) }
 
   /// Records that the session restarted the device because the transfer must start over. The
-  /// resulting end of the link does not count as a loss.
+  /// resulting end of the link is reported as `.restarted` instead of `.linkLost`.
   ///
   /// - Parameter reason: a clause, such as `it had dropped packets`.
   public func restarted(because reason: String) { tally.restarted(because: reason) }

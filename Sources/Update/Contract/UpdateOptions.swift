@@ -26,8 +26,8 @@ public struct UpdateOptions: Sendable {
   public var allowsDowngrade = false
   /// Whether to send an image for another board.
   public var allowsOtherHardware = false
-  /// Whether to send an image without a version or hardware id. The announced version is then
-  /// 0.0.0, and the announced hardware id is the id of the device.
+  /// Whether to send an image without a version or hardware id. The host announces 0.0.0 instead of
+  /// a missing version, and the id of the device instead of a missing hardware id.
   public var allowsUnknown = false
   /// Whether to discard the part of an earlier transfer that the device holds.
   public var startsOver = false
@@ -36,8 +36,9 @@ public struct UpdateOptions: Sendable {
   /// Whether to stop before the first byte is sent.
   public var isDryRun = false
   /// A callback for custom conditions, such as a battery level. The update awaits this callback on
-  /// each connection over which it will send data, after the comparison of device and image and
-  /// before the first write. A thrown error ends the update.
+  /// each connection to a device that needs the image, even in a dry run: after the comparison of
+  /// device and image, and before authorization, a restart into the bootloader, or the announcement
+  /// of the image. A thrown error ends the update.
   public var beforeTransfer:
     (@Sendable (DeviceReport, GATTClient) async throws(UpdateFault) -> Void)?
   /// A callback for a caller that must record the possible start of the image. The update awaits
@@ -45,8 +46,8 @@ public struct UpdateOptions: Sendable {
   /// the device keeps the received data.
   public var beforeActivation: (@Sendable () async throws(UpdateFault) -> Void)?
 
-  /// The strategy for reconnecting after a lost link. The count of attempts restarts when the
-  /// device has acknowledged new bytes.
+  /// The strategy for reconnecting after a lost link. The count of attempts restarts when a new
+  /// connection shows that the device has kept new bytes.
   public var reconnection = ReconnectionStrategy.exponential()
   /// A source of random values in 0 ..< 1, for the jitter of `reconnection` and for the name of a
   /// bootloader; `nil` = the source of the clock.

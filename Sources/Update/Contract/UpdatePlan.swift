@@ -1,6 +1,6 @@
 import OtaflashFirmware
 
-/// The content to send, after all checks have passed.
+/// The image to send and the values to announce, after all checks have passed.
 public struct UpdatePlan: Equatable, Sendable {
   /// The image to send.
   public let image: FirmwareImage

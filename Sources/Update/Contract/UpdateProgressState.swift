@@ -1,7 +1,7 @@
 import OtaflashFirmware
 import Synchronization
 
-/// The progress of an update over all its connections: the only state that its steps share.
+/// The progress of an update over all its connections, which the life cycle and the sessions share.
 final class UpdateProgressState: Sendable {
   struct Counts: Equatable, Sendable {
     /// The offset that the device acknowledged last, or the start offset of the current transfer.
@@ -21,7 +21,7 @@ final class UpdateProgressState: Sendable {
     var flow: TransferFlow?
     /// The hardware id that the device reported first.
     var hardware: HardwareID?
-    /// The last delivery, if the device supports a delivery method.
+    /// The last reported delivery; `nil` if none was reported.
     var delivery: DeliveryReport?
     /// The lowest start offset of an upload.
     var began: Int?
@@ -78,8 +78,8 @@ final class UpdateProgressState: Sendable {
     }
   }
 
-  /// Returns whether a transfer started at a higher offset than all earlier transfers, which means
-  /// that the lost connection made progress. Returns `true` only once for each new maximum.
+  /// Returns whether, since the last call, a transfer started at a higher offset than all earlier
+  /// transfers, which means that the device has kept the progress of an earlier connection.
   func takeProgress() -> Bool {
     state.withLock { state in
       defer { state.isFurther = false }
@@ -112,8 +112,8 @@ final class UpdateProgressState: Sendable {
     }
   }
 
-  /// Records that the host restarted the device, so that the following end of the link does not
-  /// count as a loss.
+  /// Records that the host restarted the device, so that the following end of the link is not
+  /// reported as a loss.
   func restarted(because reason: String) { state.withLock { $0.restart = reason } }
 
   /// Returns the reason why the host restarted the device; `nil` if the host did not restart the

@@ -76,7 +76,7 @@ public protocol UpdateSession: Sendable {
   /// Announces the image, and returns the remaining upload.
   ///
   /// - Parameters:
-  ///   - plan: the image, and its position among the images of this update.
+  ///   - plan: the image, and the values to announce.
   ///   - restart: whether the device must discard the part of an earlier transfer that it holds.
   func prepare(_ plan: UpdatePlan, restart: Bool) async throws(UpdateFault) -> PreparedUpload
 
@@ -108,8 +108,8 @@ public protocol UpdateSession: Sendable {
 
   /// Whether the device keeps acknowledged bytes when the connection ends, so that the next
   /// connection can resume the transfer. OTA receivers hold the bytes in flash. SMP servers and
-  /// Secure DFU bootloaders keep the bytes only until a restart. A device with legacy DFU restarts
-  /// every transfer at the first byte.
+  /// Secure DFU bootloaders keep the bytes only until a restart. With the other protocols, a later
+  /// run restarts the transfer at the first byte.
   var keepsProgress: Bool { get }
 
   /// Notifies the device that the transfer ends here. The device keeps its resume offset if

@@ -6,8 +6,8 @@ struct LocationSearch: Sendable {
   private var places: [DeviceLocation]
   private var index = 0
   private var looksLeft: Int
-  /// Whether the search omits firmware loaders after an application was found at the first
-  /// location.
+  /// Whether the search omits the address of a firmware loader after a device was found at its own
+  /// address.
   private let settlesAtHome: Bool
 
   /// Starts a search at the first location.
@@ -41,7 +41,8 @@ struct LocationSearch: Sendable {
   }
 
   /// Moves to the next location, because the device is not at the current location. Returns `false`
-  /// after the last location; the search then restarts at the first.
+  /// at the end of a pass over all locations; the next pass starts at the same location as this
+  /// pass.
   mutating func moveOn() -> Bool {
     index = (index + 1) % places.count
     guard looksLeft > 0 else {

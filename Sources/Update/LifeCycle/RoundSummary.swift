@@ -1,7 +1,8 @@
 import OtaflashFirmware
 
-/// The combined result of an update's rounds. The result is "flashed" if any round flashed an
-/// image, has the verification grade of the last round, and is "restarted" without any evidence.
+/// The combined result of an update's rounds. The outcome is the outcome of the last round that did
+/// not find its image running already; the verification grade is the grade of the last round.
+/// Without evidence that the image runs, a round is "restarted", not "flashed".
 struct RoundSummary: Sendable {
   /// The version before the first round.
   var from: FirmwareVersion?

@@ -36,7 +36,8 @@ extension UpdateLifeCycle {
     return opened.session
   }
 
-  /// Restarts the device into its bootloader, and waits until the device has disconnected.
+  /// Restarts the device into its bootloader, waits for the disconnection of the device, at most a
+  /// quarter of `rebootLimit`, and disconnects.
   func detach(_ session: any UpdateSession) async throws(UpdateFault) {
     try await within(.detach) { () async throws(UpdateFault) in
       try await session.detach()
@@ -92,7 +93,8 @@ extension UpdateLifeCycle {
     }
   }
 
-  /// Notifies the device before the disconnection, within a time limit, even when cancelled.
+  /// Disconnects, and returns the fault. If the caller stopped the update, the device is notified
+  /// first, within a time limit, even if the task is cancelled.
   func notifyDeviceBeforeDisconnect(
     _ fault: UpdateFault, _ session: (any UpdateSession)?
   ) async -> UpdateFault {

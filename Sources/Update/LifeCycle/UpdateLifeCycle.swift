@@ -2,9 +2,9 @@ import OtaflashATT
 import OtaflashFirmware
 import OtaflashGATT
 
-/// The life cycle of every protocol: detach, transfer, activate, reconnect, verify, confirm. After
-/// a lost link, the life cycle restarts at the first step: each connection starts by reading the
-/// device's state.
+/// The life cycle of every protocol: detach, transfer, activate, reconnect, verify, confirm. If the
+/// link is lost before the activation, the life cycle restarts at the first step. Each connection
+/// starts by reading the device's state.
 struct UpdateLifeCycle: Sendable {
   /// The maximum number of times that a complete image is sent again because its CRC32 in the
   /// device's flash is wrong.
@@ -94,7 +94,7 @@ struct UpdateLifeCycle: Sendable {
             // repeated.
             unansweredActivations += 1
           } else if !activation.isProven, !restart {
-            // The image from an earlier run was damaged, so it is sent again.
+            // The image from an earlier connection may be damaged, so it is sent again.
             restart = true
           } else {
             throw error
@@ -331,8 +331,8 @@ extension PreparedUpload {
 }
 
 extension UpdateFault {
-  /// Whether the previous image runs. A device that did not receive ACTIVATE cannot be
-  /// distinguished from a device that reverted the image.
+  /// Whether the device answered after the activation, but does not run the new image. A device
+  /// that did not receive ACTIVATE cannot be distinguished from a device that reverted the image.
   package var leavesOldVersion: Bool {
     switch self {
     // An old image may have the version of the new image.

@@ -26,7 +26,7 @@ package struct LegacyDFUVersion: Comparable, Sendable, CustomStringConvertible {
     self.minor = minor
   }
 
-  /// An application that can restart into the bootloader.
+  /// The version that an application reports if it can restart into the bootloader.
   package static let application = LegacyDFUVersion(major: 0, minor: 1)
   /// The first bootloader version that requires an init packet between its start and end requests.
   package static let withInitPacket = LegacyDFUVersion(major: 0, minor: 5)

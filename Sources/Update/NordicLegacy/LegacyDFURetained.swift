@@ -4,7 +4,7 @@ struct LegacyDFURetained: RetainedValue {
   var losses = LegacyDFULosses()
 }
 
-/// The number of transfers that were restarted because the device had dropped packets.
+/// The numbers of transfers that were restarted because the device had dropped packets.
 struct LegacyDFULosses {
   /// The number of losses that require a slower pace.
   private(set) var dropped = 0

@@ -57,7 +57,7 @@ package struct OTAPatchInfo: Equatable, Sendable {
   /// One bit for each of detools' codecs: bit 0 none, bit 2 CRLE, bit 4 heatshrink. Bit 8 is the
   /// range coder of format 2.
   package let codecs: UInt16
-  /// The largest window and lookahead of heatshrink, as powers of two; 0 without heatshrink.
+  /// The binary logarithms of the largest window and lookahead of heatshrink; 0 without heatshrink.
   package let windowBits: Int
   package let lookaheadBits: Int
   /// Parts start at multiples of this number of image bytes.

@@ -20,7 +20,7 @@ extension OTASession {
     return session
   }
 
-  /// Returns the same session with another observer.
+  /// Returns a session on the same connection with another context, and without retained state.
   func reporting(to context: UpdateContext) -> OTASession {
     OTASession(
       client: client, context: context, retained: RetainedState(), data: data, status: status,

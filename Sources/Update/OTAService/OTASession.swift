@@ -11,7 +11,8 @@ struct OTASession: UpdateSession {
   /// An application with MCUboot may offer both services (docs/mcuboot.md).
   static let alternative: UpdateProtocol? = .smp
 
-  /// Returns whether the service supports the image: it has one slot, and no init packets.
+  /// Returns whether the service supports the image. The service writes one slot, and sends no init
+  /// packets.
   static func takes(_ image: FirmwareImage) -> Bool {
     switch image.content {
     case .plain: true
@@ -108,7 +109,7 @@ struct OTASession: UpdateSession {
     return try Preflight.check(image, against: device, options: options)
   }
 
-  /// Keeps the update if a patch is possible, or if the device already runs the image.
+  /// Keeps the update if a patch is required or possible, or if the device already runs the image.
   func preference(
     for images: [FirmwareImage]
   ) async throws(UpdateFault) -> ProtocolPreference {
@@ -281,7 +282,8 @@ struct OTASession: UpdateSession {
     _ = try await control.perform(.activate, .activate)
   }
 
-  /// Returns the time in which MCUboot swaps the slots; a different bootloader needs less time.
+  /// Returns the time in which MCUboot swaps the slots; zero for images without MCUboot's format,
+  /// whose bootloader needs no more time than `rebootLimit`.
   func startTime(of images: [FirmwareImage]) -> Duration {
     guard images.contains(where: { $0.mcuboot != nil }) else { return .zero }
     return PageMoves.limit(forBytes: info.slotSize)

@@ -29,7 +29,7 @@ struct OTASetbacks {
     try patience.check(transfer.marks, at: now)
   }
 
-  /// Adapts the next connection, if possible, after a fault ended the upload.
+  /// Adapts the next upload, if possible, after a fault ended the upload.
   func learn(from fault: UpdateFault, of transfer: OTATransfer) {
     switch fault {
     case .gatt(_, .transactionTimedOut): path.narrowWindow(after: transfer)

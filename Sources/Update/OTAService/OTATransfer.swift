@@ -122,8 +122,8 @@ struct OTATransfer {
   /// verified.
   mutating func takeVerifiedCeiling() -> Int? { verifiedCeiling.take() }
 
-  /// Whether the host's window limit is smaller than the device's window. If so, the device has no
-  /// reason to send a Status, and the host must read Status.
+  /// Whether only the host's window limit prevents the next write. If so, the device has no reason
+  /// to send a Status, and the host must read Status.
   var isHeldBack: Bool {
     let end = min(next + chunk, total)
     return next < end && end <= limit && end > acknowledged + max(windowLimit, chunk)
@@ -181,8 +181,8 @@ struct OTATransfer {
     if let sent = checkpoint, offset < sent.upperBound { checkpoint = nil }
   }
 
-  /// Processes a notified or read Status. If `isAnswer`, the Status was read after all bytes were
-  /// sent, so missing bytes were lost.
+  /// Processes a notified or read Status. If `isAnswer`, the Status was read after all bytes before
+  /// `next` were sent, so missing bytes were lost.
   mutating func received(
     _ status: OTAStatus, isAnswer: Bool
   ) throws(UpdateFault) -> Reaction {

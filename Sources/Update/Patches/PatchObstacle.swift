@@ -79,7 +79,7 @@ public enum PatchObstacle: DeliveryReason {
   }
 }
 
-/// The fault of an update that requires a patch.
+/// The texts of the fault of an update that requires a patch.
 extension PatchObstacle {
   public var summary: String { "no patch can be sent: \(clause)" }
 

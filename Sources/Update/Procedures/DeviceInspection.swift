@@ -22,11 +22,12 @@ public struct Inspection: Equatable, Sendable {
   /// The strings of the Device Information service by characteristic; empty if the device has no
   /// such service.
   public let deviceInformation: [BluetoothUUID: String]
-  /// The report of the protocol that an update would use; `nil` if the device has no known update
-  /// protocol.
+  /// The report of the protocol that an update would use. If no protocol can be chosen, the
+  /// report of the first offered protocol; `nil` if the device offers no known protocol, or not the
+  /// protocol of the options.
   public let device: DeviceReport?
   /// The report of the other protocol of a device whose update may use one of two protocols; `nil`
-  /// if the device has only one.
+  /// if only one protocol is possible.
   public let alternative: DeviceReport?
   /// The prospects of the specified images, in their order.
   public let prospects: [Prospect]

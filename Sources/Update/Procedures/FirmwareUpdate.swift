@@ -70,7 +70,8 @@ public struct FirmwareUpdate: Sendable {
 
   /// Runs the update over new links.
   ///
-  /// - Throws: `UpdateFault`. The update succeeds only if the running image was verified.
+  /// - Throws: `UpdateFault`, unless the running image was verified, the outcome is `.restarted`
+  ///   because the device reports nothing that identifies its image, or the run is a dry run.
   public func run(
     on dialer: Dialer, clock: any LinkClock
   ) async throws(UpdateFault) -> UpdateResult {

@@ -8,14 +8,15 @@ import Synchronization
 public struct LinkBenchmark: Sendable {
   /// The parameters of a measurement.
   public struct Setting: Hashable, Sendable {
-    /// The write mode: with or without response.
+    /// The write mode.
     public var mode = WriteMode.withResponse
     /// The ATT_MTU to request, 23…517 bytes.
     public var mtu = 512
     /// The maximum number of unacknowledged bytes; `nil` = as many as the device permits.
     public var window: Int?
     /// The number of bytes per transfer, 1 or more, limited to the size of the device's slot. `nil`
-    /// = the size is doubled until the rate changes by less than 1 %.
+    /// = 64 KiB. In a mode other than `.withResponse`, this size is then doubled until the rate
+    /// changes by less than 1 %, the slot is full, or a transfer would take more than 20 s.
     public var size: Int?
     /// The number of transfers on one connection, 1 or more.
     public var repeats = 1
@@ -42,7 +43,7 @@ public struct LinkBenchmark: Sendable {
     public let bytesSent: Int
     /// The time from the first data write to the Status that acknowledges the last byte.
     public let took: Duration
-    /// The number of times that sending went back after the loss of a data PDU.
+    /// The number of times that the host sent again from an earlier offset (`RewindReason`).
     public let rewinds: Int
     /// The number of times that the device reported that it temporarily accepts no data.
     public let busySigns: Int

@@ -39,7 +39,7 @@ struct RateSettling: Equatable, Sendable {
   }
 
   /// Whether the rate of transfers of `size` has settled; `false` if the slot or the time limit
-  /// ended the search.
+  /// ended the search, or if a transfer with response has too few writes.
   var isSettled: Bool { state == .done(isSettled: true) }
 
   /// Records the result of a transfer of `size` bytes.

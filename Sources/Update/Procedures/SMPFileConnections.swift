@@ -7,8 +7,8 @@ struct SMPFileConnections {
   let turn: PeripheralTurn
   let context: UpdateContext
 
-  /// Performs `body` on one connection after the other, until it succeeds or the attempts are used
-  /// up.
+  /// Performs `body` on one connection after the other, until `body` succeeds, the attempts are
+  /// used up, or a fault occurs that a new connection cannot fix.
   func run<Value: Sendable>(
     _ body: (SMPFileServer) async throws(UpdateFault) -> Value
   ) async throws(UpdateFault) -> Value {

@@ -15,7 +15,8 @@ public struct SMPFileGet: Sendable {
     public var took = Duration.zero
   }
 
-  /// The maximum number of times that a file is read from its start again because it has changed.
+  /// The maximum number of times that a file is read on one connection. A file that has changed is
+  /// read again from its start.
   private static let restartsMaximum = 2
 
   /// The absolute path on the device.

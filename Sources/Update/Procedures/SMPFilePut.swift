@@ -23,7 +23,7 @@ public struct SMPFilePut: Sendable {
   public let bytes: [UInt8]
   /// The absolute path on the device, such as `/lfs1/settings.bin`.
   public let path: String
-  /// Whether the file is sent even if the device has it, and from its start.
+  /// Whether the file is sent from its start, even if the device has a part or all of it.
   public let sendsAnyway: Bool
   /// The limits of all waits, the MTU, and the strategy for reconnecting.
   public let options: UpdateOptions
@@ -80,7 +80,7 @@ public enum SMPFileEvidence: Equatable, Sendable {
 
 /// The state of a transfer over all its connections.
 private struct FilePutRun {
-  /// The maximum number of times that the file is sent from its start again.
+  /// The number of failed transfers after which the file is not sent from its start again.
   private static let restartsMaximum = 3
   /// The maximum size in bytes of a file that is read back for comparison.
   private static let readBackMaximum = 64 * 1024
@@ -203,7 +203,8 @@ private struct FilePutRun {
 
   // MARK: The end
 
-  /// Compares the file on the device with the sent file. Returns `nil` if they differ.
+  /// Compares the file on the device with the sent file. Returns `nil` if their content differs,
+  /// and throws `.declined` if their lengths differ.
   private func verify(on server: SMPFileServer) async throws(UpdateFault) -> SMPFileEvidence? {
     let context = server.context
     context.observe(.stageBegan(.verify))

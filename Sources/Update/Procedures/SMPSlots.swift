@@ -111,8 +111,10 @@ public struct SMPSlots: Sendable {
     return try await channel.perform(SMPImage.ReadState(), stage)
   }
 
-  /// Returns the only image that can be put on trial. If there are several, the caller must choose
-  /// one.
+  /// Returns the hash of the only image that has the prefix or, without a prefix, of the only image
+  /// that does not run.
+  ///
+  /// - Throws: `.declined` if no image or several images match.
   private static func candidate(
     _ slots: [SMPImage.Slot], _ prefix: [UInt8]?
   ) throws(UpdateFault) -> [UInt8] {

@@ -26,7 +26,7 @@ package struct ShellSession: Sendable {
 
   /// Runs one line, and returns its output. A command may have an effect, so it is sent only once.
   ///
-  /// - Throws: `.declined` if the device has no shell.
+  /// - Throws: `.declined` if the server refuses the request, for example because it has no shell.
   package func run(_ line: String) async throws(UpdateFault) -> Output {
     switch try await run(line.split(separator: " ").map(String.init)) {
     case .success(let output): return output

@@ -17,8 +17,8 @@ public struct CalendarTime: Equatable, Sendable, CustomStringConvertible {
   }
 
   /// Parses `yyyy-MM-ddTHH:mm:ss`, optionally followed by `.` and a number of milliseconds, and by
-  /// `Z`. A space is permitted instead of `T`. Returns `nil` for other texts and for days that do
-  /// not exist.
+  /// `Z`. A space is permitted instead of `T`. Returns `nil` for other texts, for days that do not
+  /// exist, and for years that Zephyr's server does not accept.
   public init?(_ text: some StringProtocol) {
     let pattern =
       /(\d{4,5})-(\d{1,2})-(\d{1,2})[T ](\d{1,2}):(\d{2}):(\d{2})(?:\.(\d{1,3}))?Z?/

@@ -1,4 +1,4 @@
-/// The content that is sent to a device that supports a delivery method.
+/// The content that is sent to a device, and the reason for its selection.
 public struct DeliveryReport: Equatable, Sendable {
   /// The kind of content that is sent.
   public enum Content: Equatable, Sendable {

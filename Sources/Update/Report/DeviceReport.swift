@@ -28,7 +28,8 @@ public struct DeviceReport: Equatable, Sendable {
   public var runningCRC32: UInt32?
   /// The maximum size of an image in bytes.
   public var slotSize: Int?
-  /// The number of bytes that the device accepts before it has written them to flash.
+  /// The number of bytes that the device accepts before it has written them to flash; for SMP, the
+  /// maximum length of a request.
   public var bufferSize: Int?
   /// Whether an update must authenticate with a key.
   public var needsAuthorization: Bool

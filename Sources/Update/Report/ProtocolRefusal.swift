@@ -4,7 +4,7 @@ import OtaflashGATT
 public struct ProtocolRefusal: Error, Equatable, Sendable {
   /// The category of a refusal.
   public enum Kind: Sendable {
-    /// The image is unsuitable for this device; nothing was written.
+    /// The image or the request is unsuitable for this device; nothing was written.
     case unsuitable
     /// The image is for another board; nothing was written.
     case wrongHardware

@@ -8,7 +8,7 @@ public struct SlotReport: Equatable, Sendable {
   public let slot: Int
   /// The version as the device reports it: `1.2.3`, or `1.2.3.4` with a build number.
   public let version: String
-  /// The hash in the image's trailer, 32, 48 or 64 bytes; `nil` if the device reports no hash.
+  /// The hash in the image's TLV area, 32, 48 or 64 bytes; `nil` if the device reports no hash.
   public let hash: [UInt8]?
   /// Whether the image runs now.
   public let isActive: Bool

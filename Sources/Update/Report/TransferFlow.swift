@@ -50,7 +50,7 @@ public struct TransferWaits: Equatable, Sendable {
   /// flash was busy.
   public var flash = Duration.zero
   /// The time spent waiting for space in the transport's queue, or for a link that needs several
-  /// round trips to carry the device's window. The air or the operating system limits it.
+  /// round trips to carry the device's window. The air or the operating system causes this wait.
   public var transport = Duration.zero
   /// The time spent waiting for responses to writes with response.
   public var responses = Duration.zero

@@ -18,9 +18,10 @@ public enum UpdateEvent: Equatable, Sendable {
   case part(name: String, number: Int, of: Int)
   /// The creation of shorter content, or the wait for it, takes longer than a second.
   case creatingContent
-  /// The content was chosen for a device that supports a delivery method.
+  /// The content was chosen for a device that supports a delivery method, or a requested delivery
+  /// method cannot be used.
   case delivery(DeliveryReport)
-  /// The device created no image from the content; the image itself is sent now.
+  /// The delivery of the content failed; the image itself is sent now.
   case deliveryGivenUp(because: DeliveryObstacle)
   /// The transfer starts or resumes at `offset`, in bytes of the image. `resumed` is true if the
   /// device held a part.
@@ -32,18 +33,18 @@ public enum UpdateEvent: Equatable, Sendable {
   case flowing(TransferStretch)
   /// The device accepts no data for a while (it erases or writes flash).
   case deviceBusy
-  /// Sending went back because a data PDU was lost, or a block's CRC32 differed.
+  /// Sending went back to an earlier offset, for example because a data PDU was lost.
   case rewound(to: Int, because: RewindReason)
   /// The link was lost; the next attempt to connect starts after `retryIn`.
   case linkLost(reason: String, acknowledged: Int, attempt: Int, retryIn: Duration)
   /// The host restarted the device because the transfer must start over; the restart ended the
   /// link. `because` is a clause.
   case restarted(because: String, attempt: Int, retryIn: Duration)
-  /// The update ended; nothing follows.
+  /// The update succeeded; no event follows.
   case finished(UpdateResult)
 }
 
-/// The steps of the life cycle, which every protocol implements.
+/// The stages of an update, of a file transfer, and of a single request.
 public enum UpdateStage: String, Sendable, CaseIterable {
   /// The host connects, exchanges the MTU and discovers the services. The device reports its
   /// version and the state of an earlier transfer.

@@ -17,9 +17,9 @@ public enum UpdateFault: Error, Equatable, Sendable {
   case downgrade(running: FirmwareVersion, image: FirmwareVersion)
   /// The image has the running version, but an older build number.
   case olderBuild(running: MCUbootVersion, image: MCUbootVersion)
-  /// The image states no version, but the device requires one.
+  /// The image states no version, and `UpdateOptions.allowsUnknown` is `false`.
   case versionUnknown
-  /// The image states no hardware id, but the device requires one.
+  /// The image states no hardware id, and `UpdateOptions.allowsUnknown` is `false`.
   case hardwareUnknown
   /// The protocols of the device do not support this kind of image.
   case imageNotTaken(by: [UpdateProtocol])
@@ -47,8 +47,8 @@ public enum UpdateFault: Error, Equatable, Sendable {
   /// After the restart, the device runs the previous image, and reports nothing about the new
   /// image.
   case oldVersionStillRuns(running: FirmwareVersion?)
-  /// After the restart, the device runs an image that is neither the new image nor the previous
-  /// image.
+  /// After the restart, the device runs an image that has the version of the new image, but is a
+  /// different image.
   case differentImageRuns(running: FirmwareVersion?)
   /// The device reports a version that is neither the version of the image nor, as far as known,
   /// the previous version. The device may run the image under another version, or another image.

@@ -2,7 +2,8 @@ import OtaflashFirmware
 
 /// An update protocol, identified by its name.
 ///
-/// The protocols of this package are constants here; an additional protocol is a custom value:
+/// The protocols of this package are constants of this type; an additional protocol is a custom
+/// value:
 /// ```swift
 /// extension UpdateProtocol {
 ///   static let acme = UpdateProtocol("acme", carrying: "an ACME container")

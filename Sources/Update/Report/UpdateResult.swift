@@ -66,7 +66,7 @@ public struct UpdateResult: Equatable, Sendable {
   public var verifyTook = Duration.zero
   /// The number of times that the transfer resumed at an offset greater than 0.
   public var resumes: Int
-  /// The waits of the upload; `nil` if nothing was sent, or the protocol does not measure them.
+  /// The flow of the upload; `nil` if nothing was sent, or the protocol does not measure the flow.
   public var flow: TransferFlow?
   /// The action that only the device's user can take to keep the new image after the next restart,
   /// as one complete sentence; `nil` if no action is needed.
@@ -77,9 +77,10 @@ public struct UpdateResult: Equatable, Sendable {
   /// application.
   public var awaitsApplication = false
 
-  /// The content that was sent; `nil` if the device only supports images, or nothing was sent.
+  /// The content that was sent; `nil` if nothing was sent, or if only the image was an option.
   public var delivery: DeliveryReport?
-  /// The number of image bytes that the device created in this run from other content.
+  /// The number of image bytes that the device received, or created from other content, in this
+  /// run; `nil` if `delivery` is `nil`.
   public var bytesMade: Int?
 
   /// Creates a result, for example for the tests of an app.

@@ -5,7 +5,7 @@ public enum WriteMode: String, Sendable, CaseIterable {
   /// preceding writes. If the data characteristic supports only one kind of write, only that kind
   /// is used.
   case auto
-  /// Sends one Write Request at a time, which every device supports.
+  /// Sends one Write Request at a time, which every OTA service supports.
   case withResponse = "with-response"
   /// Sends as many Write Commands as the device's window permits, which uses all air time.
   case withoutResponse = "without-response"

@@ -58,7 +58,7 @@ final class SMPChannel: Sendable {
     }
   }
 
-  /// The number of messages that answered no request.
+  /// The numbers of messages that answered no request, by kind.
   var ignored: SMPExchange.Ignored { state.withLock { $0.exchange.ignored } }
 
   /// A notification that answers an upload request and contains the header, `rc` and `off`. Each

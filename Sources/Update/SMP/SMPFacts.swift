@@ -59,8 +59,8 @@ struct SMPFacts: Equatable, Sendable {
 }
 
 extension SMPFacts {
-  /// The numbers of the device's images; `nil` if the device has several images, but does not
-  /// report their sizes.
+  /// The numbers of the device's images; `nil` if they are unknown, because the device does not
+  /// report the sizes of its slots, and its list of slots is empty or contains image numbers.
   var images: [Int]? {
     if let sizes { return sizes.images.map(\.image) }
     // A server with one image reports no image number.
@@ -142,7 +142,7 @@ extension MCUbootMode {
     }
   }
 
-  /// Whether an image is copied, or swapped with the other image, before it runs.
+  /// Whether an image is copied to another slot, or swapped with the other image, before it runs.
   var movesPages: Bool {
     switch self {
     case .unknown, .swapUsingScratch, .overwriteOnly, .swapWithoutScratch: true

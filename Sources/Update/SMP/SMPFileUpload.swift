@@ -9,8 +9,8 @@ import OtaflashWire
 struct SMPFileUpload {
   enum Outcome: Equatable, Sendable {
     case complete
-    /// The file on the device is not a prefix of the sent file, or the server accepts only a new
-    /// upload after this refusal.
+    /// The file on the device does not have the length of a sent part, or the server accepts only a
+    /// new upload after this refusal.
     case startOver(because: SMPRefusal?)
   }
 
@@ -34,7 +34,8 @@ struct SMPFileUpload {
 
   // MARK: The first request
 
-  /// Sends the first request, which replaces an existing file. Returns the number of its bytes.
+  /// Sends the first request, which replaces an existing file. Returns the number of file bytes in
+  /// the request.
   ///
   /// A second request at offset 0 to an open file appends its data. The file is therefore closed
   /// before each of these requests.
@@ -162,7 +163,8 @@ struct SMPFileUpload {
   }
 
   /// Asks for the length of the file after a loss, and resumes there. Returns `false` if the file
-  /// on the device is not a prefix of the sent file.
+  /// must be sent from its start: the length is not the length of a sent part, or the server has
+  /// lost the state of the upload.
   private mutating func recover() async throws(UpdateFault) -> Bool {
     let hasFallenSilent = transfer.silences > 0
     do throws(UpdateFault) {

@@ -3,8 +3,8 @@ import OtaflashFirmware
 extension SMPFacts {
   /// Compares the image with the device's report of its slots. Nothing is written.
   ///
-  /// - Throws: `doesNotFit`, `downgrade`, `imageNotTaken`, or `declined` if the bootloader would
-  ///   never start the image.
+  /// - Throws: `doesNotFit`, `downgrade`, `olderBuild`, `imageNotTaken`, or `declined` if the
+  ///   device has no place for the image, or if the bootloader would never start the image.
   func check(_ image: FirmwareImage, options: UpdateOptions) throws(UpdateFault) -> Preflight {
     guard let mcuboot = image.mcuboot else { throw .imageNotTaken(by: [.smp]) }
     if mcuboot.header.flags.contains(.nonBootable) { throw .declined(.prepare, .notBootable) }

@@ -18,7 +18,7 @@ extension SMPFacts {
   }
 }
 
-/// Obstacles that the host detects before the server refuses.
+/// Obstacles that the host detects, and refusals whose reason the host derives.
 extension ProtocolRefusal {
   static func waits(_ version: String, in slot: Int, code: String?) -> ProtocolRefusal {
     ProtocolRefusal(

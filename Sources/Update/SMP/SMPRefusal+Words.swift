@@ -105,11 +105,11 @@ extension SMPRefusal {
     1: Entry(.rejected, "an unknown error", log),
     2: Entry(.rejected, "the layout of its flash cannot be read", worn, .restartDevice),
     3: Entry(.rejected, "the slot holds no image", list, .listSlots),
-    4: Entry(.rejected, "the image has no trailer", sign, .chooseAnotherImage),
-    5: Entry(.rejected, "the image's trailer is damaged", sign, .chooseAnotherImage),
+    4: Entry(.rejected, "the image has no TLV area", sign, .chooseAnotherImage),
+    5: Entry(.rejected, "the image's TLV area is damaged", sign, .chooseAnotherImage),
     6: Entry(.rejected, "the image has more than one hash", sign, .chooseAnotherImage),
     7: Entry(
-      .rejected, "an entry in the image's trailer has a wrong length", sign, .chooseAnotherImage),
+      .rejected, "an entry in the image's TLV area has a wrong length", sign, .chooseAnotherImage),
     8: Entry(.rejected, "no slot holds an image with this hash", list, .listSlots),
     9: Entry(
       .rejected, "no slot is free",

@@ -11,8 +11,8 @@ protocol SMPRequestSize: Equatable, Sendable {
 }
 
 extension SMPRequestSize {
-  /// Returns the maximum length of a string of bytes in a request of `bytes` bytes; 0 if not even
-  /// one byte fits.
+  /// Returns the maximum length of the byte string in a request of `bytes` bytes; 0 if not even one
+  /// byte fits.
   ///
   /// - Parameter empty: the request with an empty string.
   static func room(in bytes: Int, besides empty: some SMPRequest) -> Int {

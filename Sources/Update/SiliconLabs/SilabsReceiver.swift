@@ -33,7 +33,7 @@ struct SilabsReceiver: Sendable {
 
   // MARK: The start
 
-  /// Starts a transfer. A loader that is not ready is asked again, within `busyLimit`.
+  /// Starts a transfer. A loader that is not ready is asked again, for a sixth of `busyLimit`.
   func begin(_ stage: UpdateStage) async throws(UpdateFault) {
     guard await context.clock.pause(until: discovered.advanced(by: Self.settlingTime)) else {
       throw .gatt(stage, .cancelled)

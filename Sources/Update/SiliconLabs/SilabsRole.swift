@@ -59,8 +59,8 @@ enum SilabsRole: Sendable {
   /// - Parameters:
   ///   - isLoader: whether the device was found in its loader before, or was restarted into its
   ///     loader.
-  ///   - isActivated: whether the image was activated, so that an application may answer which
-  ///     receives images itself. It has more services than a loader.
+  ///   - isActivated: whether the image was activated, so that an application that receives images
+  ///     itself may answer. Such an application has more services than a loader.
   static func find(
     on client: GATTClient, isLoader: Bool, isActivated: Bool
   ) async throws(GATTFault) -> SilabsRole {

@@ -203,7 +203,7 @@ struct SilabsSession: UpdateSession {
   /// verified the file.
   ///
   /// - Throws: `.gatt(.reconnect, .linkLost)` after the restart, so that the life cycle reconnects;
-  ///   `.declined` if the device does not restart.
+  ///   `.declined` if the device does not restart, unless another image runs.
   private func waitForRestart(_ running: RunningImage) async throws(UpdateFault) {
     let deadline = context.clock.now.advanced(by: Self.restartLimit)
     do throws(GATTFault) {
@@ -220,7 +220,7 @@ struct SilabsSession: UpdateSession {
 }
 
 extension FirmwareVersion {
-  /// A version of a GBL file as text: the order of the numbers is the order of these versions.
+  /// Creates a version from the number in a GBL file or of a loader; the order is the same.
   fileprivate init(number: UInt32) {
     self.init(
       UInt8(number >> 24), UInt8(truncatingIfNeeded: number >> 16),

@@ -12,7 +12,7 @@ struct TelinkChannel: Sendable {
 
   let client: GATTClient
   let data: DiscoveredCharacteristic
-  /// The notifications; `nil` if the device has no configuration descriptor.
+  /// The notifications; `nil` if the characteristic has no configuration descriptor.
   let notices: NotificationStream?
   let clock: any LinkClock
   /// The attribute whose read confirms all writes before it.

@@ -43,8 +43,8 @@ struct TelinkForecast: Sendable {
     return interval * max(1 / perEvent, perEvent > stretch ? Self.eventsPerAnswer / stretch : 0)
   }
 
-  /// The number of PDUs in a connection event; an event that is too short for a packet counts as
-  /// one packet per event.
+  /// The number of PDUs in a connection event; less than 1 for an event that is too short for a
+  /// packet.
   private func pdusPerEvent(_ pduLength: Int) -> Double {
     let size = pduLength + TelinkOTA.attOverhead
     let microseconds = Int(interval / .microseconds(1))

@@ -1,5 +1,6 @@
 /// The arithmetic of a transfer: which PDU may be sent, and when the device must confirm that it
-/// has processed the PDUs before. A device that keeps up gets longer stretches.
+/// has processed the PDUs before. After each confirmation, the number of PDUs up to the next
+/// confirmation doubles, up to a maximum.
 struct TelinkWindow: Equatable, Sendable {
   /// The numbers of PDUs from one confirmation to the next: 8, 16, 32. A device with a web client
   /// kept up with 32 unconfirmed PDUs, and lost the link at 256.
