@@ -12,7 +12,7 @@ XDG_RUNTIME_DIR=$XDG_STATE_HOME
 trap 'rm -rf "$XDG_STATE_HOME"' EXIT
 log=$XDG_STATE_HOME/first-run
 
-# The limit of each wait below, in tenths of a second.
+# The time limit for the first 30 %, in tenths of a second.
 patience=600
 
 say() { printf '\n\033[1m%s\033[0m\n' "$*"; }

@@ -10,7 +10,7 @@
 #   --  further options for `otaflash flash`, such as --mtu 247
 #
 # OTAFLASH names the program (otaflash). Exit codes: 0 all devices done, 3 some failed, 64 usage.
-# Needs only POSIX tools; jq is used if available.
+# Needs only bash and POSIX tools; jq is used if available.
 set -u
 
 usage() {
@@ -131,7 +131,7 @@ keep_streams() {
   done
 }
 
-# Prints a row for each device; a device that was not reached has no outcome.
+# Prints a row for each device; a device whose update has not ended has the outcome not-done.
 table() {
   local number
   {

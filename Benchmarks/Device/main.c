@@ -149,7 +149,7 @@ static void find_service(const device *d, uint8_t request, uint16_t start) {
     answer_error(d, request, start, 0x0A);
 }
 
-/// Answers with the first characteristic whose handle is at least `start`.
+/// Answers with the first characteristic whose declaration is in `start` to `end`.
 static void find_characteristic(const device *d, uint16_t start, uint16_t end, uint16_t type) {
   static const uint8_t known[3][4] = {
       {CONTROL_DECLARATION, 0x28, CONTROL, 2},
@@ -240,7 +240,7 @@ static void serve(device *d, uint64_t bytes_per_second) {
     if (size >= 3 || pdu[0] == 0x1E) handle_request(d, pdu, (uint32_t)size);
     while (ota_receiver_poll(&d->receiver, (uint32_t)(now_us() / 1000)) == 0) continue;
     if (bytes_per_second == 0 || pdu[0] != 0x52) continue;
-    // Accepts data at most at the requested rate, and does not catch up after a delay.
+    // Accepts data at most at the requested rate; does not catch up after a delay of more than 1 s.
     bytes += (uint64_t)size - 7;
     uint64_t due = start + bytes * 1000000 / bytes_per_second, now = now_us();
     if (now > due + 1000000) {

@@ -4,7 +4,7 @@ import OtaflashSimulation
 enum EspressifGoals {
   private static let size = 1024 * 1024
   private static let link = "phy=2M&interval=15ms&mtu=247"
-  /// The value of a packet of 4096 bytes in packets of 241 bytes and the CRC: 18 packets.
+  /// The number of packets of a sector: 4096 bytes and the CRC, at most 241 bytes in each packet.
   private static let packetsPerSector = 18
 
   static func all() throws -> [Goal] { [try window(), try requests()] }

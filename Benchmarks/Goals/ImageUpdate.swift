@@ -11,14 +11,14 @@ struct ImageUpdate {
   struct Undelivered: Error { let report: DeliveryReport? }
 
   let profile: SimulationProfile
-  /// The bytes on air.
+  /// The size of the patch or of the complete image, which is sent.
   let bytes: Int
   let imageSize: Int
   let seconds: Double
 
   /// Image bytes per second.
   var rate: Double { Double(imageSize) / seconds }
-  /// The sent bytes divided by the image size.
+  /// The size of the sent content divided by the image size.
   var ratio: Double { Double(bytes) / Double(imageSize) }
 
   /// - Parameters:

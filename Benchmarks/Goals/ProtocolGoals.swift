@@ -160,8 +160,8 @@ enum ProtocolGoals {
   }
   // MARK: Telink
 
-  /// The air limit for PDUs of this size, or the limit of the flash, which a chip writes before it
-  /// processes the next PDU.
+  /// Compares the rate with the lower of two limits: that of the air for packets of this size, and
+  /// that of the flash, which a chip writes before it processes the next PDU.
   private static func telink() throws -> Goal {
     let devices = [("telink?mtu=247", 240), ("telink?mtu=87", 80), ("telink-legacy?mtu=247", 16)]
     let found = try devices.map { (name, length) in

@@ -1,8 +1,9 @@
 import OtaflashSimulation
 import OtaflashUpdate
 
-/// Compares the size of data writes that the host chooses with every other size: an exhaustive
-/// search in virtual time on each of 32 links.
+/// Compares the size of data writes that the host chooses with every size that may be better, from
+/// half of the ATT_MTU, or a smaller limit, to the ATT_MTU: an exhaustive search in virtual time on
+/// each of 32 links.
 enum SizeGoals {
   /// The settings after `sim:fast?`, and the ATT_MTU.
   private static let links: [(profile: String, mtu: Int)] = [
@@ -40,8 +41,8 @@ enum SizeGoals {
     ("interval=15ms&phy=2M&ring=60K&security=encrypted", 247),
   ]
   private static let size = 256 * 1024
-  /// The size of a PDU that fills one packet of 251 bytes; with such packets, a smaller size is
-  /// never the best.
+  /// The size of a PDU that fills one packet of 251 bytes; with such packets, a size below 90 % of
+  /// this is never the best.
   private static let onePacketPDU = 247
 
   /// The result for one link.

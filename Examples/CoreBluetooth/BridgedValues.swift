@@ -67,7 +67,7 @@ extension LinkLoss {
   }
 }
 
-/// One callback, awaited by one task. Ends once: by `end`, or with the task.
+/// One callback, awaited by one task. Ends once: by `end`, or by the cancellation of the task.
 final class Callback: Sendable {
   typealias Outcome = Result<[UInt8], BridgeFault>
 
@@ -162,7 +162,7 @@ extension AdapterState {
 }
 
 extension ScanFault {
-  /// `nil` if the system does not know the state, and if Bluetooth is on.
+  /// `nil` if the system does not know the state, or if Bluetooth is on.
   init?(_ state: CBManagerState) {
     switch state {
     case .unknown, .resetting, .poweredOn: return nil

@@ -92,7 +92,8 @@ public final class CoreBluetoothCentral: NSObject, Central, AdapterMonitor,
     }
   }
 
-  /// One scan of the manager serves all readers. An app in the background must specify services.
+  /// One scan of the manager serves all readers. An app in the background would have to specify
+  /// services instead of `nil`.
   private func updateScan() {
     let (adapter, scans) = state.withLock { ($0.adapter, $0.scans) }
     guard adapter == .poweredOn else {
@@ -175,7 +176,8 @@ public final class CoreBluetoothCentral: NSObject, Central, AdapterMonitor,
     }
   }
 
-  /// Waits until an earlier connection to the device has ended, which needs time in the system.
+  /// Registers a connection after an earlier connection to the device has ended, which needs time
+  /// in the system.
   private func register(
     _ connection: CoreBluetoothConnection, for identifier: UUID
   ) async throws(ConnectFault) {

@@ -44,7 +44,8 @@ final class CoreBluetoothConnection: NSObject, CBPeripheralDelegate, Sendable {
 
   // MARK: Life
 
-  /// Connects, discovers, and serves the other end of the link until one of the two ends.
+  /// Connects, discovers, and returns the host's end of the link. A task serves the other end until
+  /// the link is closed, and then ends the connection.
   func open(
     clock: any LinkClock, executor: (any TaskExecutor)?
   ) async throws(ConnectFault) -> any Link {
@@ -204,7 +205,7 @@ final class CoreBluetoothConnection: NSObject, CBPeripheralDelegate, Sendable {
     }
   }
 
-  /// Passes a value that the device sent to the library.
+  /// Passes to the library a value that the device has sent.
   private func deliver(_ characteristic: CBCharacteristic) {
     let (server, handle) = state.withLock { state in
       (state.server, state.handles[ObjectIdentifier(characteristic)])

@@ -19,8 +19,8 @@ struct FleetDevice {
   let dialer: Dialer
 }
 
-/// The outcome of the update of a device. Not a tuple: as the result of a child task, Swift 6.3
-/// loses its contents in the release configuration.
+/// The outcome of the update of a device. Not a tuple: in the release configuration, Swift 6.3
+/// loses the contents of a tuple that is the result of a child task.
 struct FleetOutcome {
   let name: String
   let result: Result<UpdateResult, UpdateFault>
@@ -56,7 +56,8 @@ func flash(_ devices: [FleetDevice], with update: FirmwareUpdate, on clock: any 
   }
 }
 
-/// The devices in the arguments, over the kernel's Bluetooth.
+/// Updates the devices in the arguments over the kernel's Bluetooth, and returns the number of
+/// failures.
 func flashInTheAir(_ arguments: [String]) async throws -> Int {
   guard arguments.count >= 4, let version = FirmwareVersion(arguments[1]),
     let adapter = BluetoothAddress(arguments[2])
@@ -74,7 +75,8 @@ func flashInTheAir(_ arguments: [String]) async throws -> Int {
   }
 }
 
-/// Eight boards in this process, each with its own radio and seed.
+/// Updates eight boards in this process, each with its own radio and seed, and returns the number
+/// of failures.
 func flashSimulated() throws -> Int {
   let image = FirmwareImage(
     name: "example", format: .binary, bytes: (0..<20_000).map { UInt8(truncatingIfNeeded: $0 / 3) },

@@ -33,7 +33,7 @@ func printHeartRate(
   }
 }
 
-/// Prints every step of the connection, with its error if it failed.
+/// Prints every step of the connection, with the reason if the link was lost.
 func printAll(_ steps: TransitionStream) async {
   for await step in steps {
     let reason = if case .gatt(.linkLost(let loss)) = step.failure { " (\(loss))" } else { "" }

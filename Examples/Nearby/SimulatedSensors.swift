@@ -1,7 +1,8 @@
 import OtaflashGATT
 import OtaflashSimulation
 
-/// Two sensors and another device; the second sensor has the stronger signal.
+/// Follows the nearest of two sensors next to another device; the second sensor has the stronger
+/// signal.
 func followSimulated() throws {
   try simulate(near: [sensor("Sensor 1", rssi: -80), sensor("Sensor 2", rssi: -55), lamp]) {
     central, clock in

@@ -16,7 +16,8 @@ extension BluetoothUUID {
 
 struct NobodyNearby: Error {}
 
-/// Makes `readings` consecutive readings on one connection, over as many connections as needed.
+/// Makes `readings` consecutive readings on one connection; after a loss, the readings start again
+/// on a new connection.
 func follow(
   prefix: String, readings: Int, from central: some Central, adapter: (any AdapterMonitor)?,
   on clock: any LinkClock

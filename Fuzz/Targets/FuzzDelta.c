@@ -1,9 +1,9 @@
 /// Any bytes are a stream of parts, or are rejected: no access is outside of the base or the image,
 /// and the sizes of the pieces affect neither result nor image.
 ///
-/// An input starts with the sizes of base and image and the size of the pieces, one byte each; the
-/// rest is the stream. If only a part's CRC32 is wrong, it is corrected, so that the following
-/// parts are reached.
+/// An input starts with the sizes of base and image and the size of the pieces less one, one byte
+/// each; the rest is the stream. If only a part's CRC32 is wrong, it is corrected, so that the
+/// following parts are reached.
 #include <stdlib.h>
 #include <string.h>
 

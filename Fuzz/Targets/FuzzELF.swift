@@ -1,6 +1,7 @@
 import OtaflashFirmware
 
-/// Any file is an ELF program whose image has at most the bytes of its span, or is rejected.
+/// Any file is an ELF program whose image is within the limit and not shorter than its data, or is
+/// rejected.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzELF(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
   let limit = 1 << 16

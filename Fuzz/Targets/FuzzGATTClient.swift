@@ -3,7 +3,7 @@ import OtaflashGATT
 import OtaflashSimulation
 
 /// A client that discovers a server and subscribes always ends: each request receives the next
-/// message of the input, and messages after an empty message arrive without a request.
+/// message of the input, and the message after an empty message arrives in addition.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzGATTClient(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
   let script = messages(inputBytes(data, size))

@@ -1,7 +1,7 @@
 import OtaflashATT
 import OtaflashGATT
 
-/// A server answers each request once, within the ATT_MTU, for any input of a client.
+/// A server answers each PDU at most once, within the ATT_MTU, for any input of a client.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzGATTServer(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
   var table = AttributeTable(services: [

@@ -14,7 +14,7 @@ public func fuzzInitPacket(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
   }
   do throws(InitPacketFault) {
     let packet = try LegacyInitPacket(decoding: bytes)
-    // A packet has 128 bytes, of which 12 are other fields.
+    // A packet has at most 128 bytes, of which 12 are other fields.
     precondition(packet.softdevices.count <= 58)
   } catch {
     _ = error.description

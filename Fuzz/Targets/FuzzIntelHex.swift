@@ -1,7 +1,7 @@
 import OtaflashFirmware
 
-/// Any text is an Intel HEX file whose image has at most the bytes of its span, or is rejected with
-/// the line of the error.
+/// Any text is an Intel HEX file whose image is within the limit and not shorter than its data, or
+/// is rejected with the line of the error.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzIntelHex(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
   do throws(TextFault<IntelHexFault>) {

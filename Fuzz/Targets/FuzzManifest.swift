@@ -1,6 +1,6 @@
 @testable import OtaflashFirmware
 
-/// Any text is a manifest, or is rejected with its line.
+/// Any text is a manifest, or is rejected with a message.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzManifest(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
   do throws(ManifestFault) {

@@ -35,7 +35,8 @@ private func readAndWrite(_ message: [UInt8]) {
   read(message, LegacyDFUSizes.init(decoding:)) { $0.encoded }
   read(message, LegacyDFUVersion.init(decoding:)) { $0.encoded }
   read(message, ButtonlessResponse.init(decoding:)) { $0.encoded }
-  // These ignore bytes without a meaning, and replace invalid UTF-8 in a name.
+  // The first two ignore bytes without a meaning. The last replaces invalid UTF-8 in a name, so its
+  // encoding is not compared.
   read(message, SecureDFUResponse.init(decoding:)) { prefix($0.encoded, of: message) }
   read(message, LegacyDFUNotice.init(decoding:)) { prefix($0.encoded, of: message) }
   read(message, ButtonlessRequest.init(decoding:)) { _ in message }

@@ -2,8 +2,8 @@ import OtaflashGATT
 
 @testable import OtaflashBlueZ
 
-/// Pairing events of the kernel in any order: a resulting bond has keys of one device, at most two,
-/// and is found again by that device's address.
+/// Pairing events of the kernel in any order: a resulting bond has one or two keys of one device,
+/// and the ledger then knows this device.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzPairing(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
   var ledger = PairingLedger()

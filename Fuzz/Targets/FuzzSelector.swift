@@ -10,7 +10,7 @@ public func fuzzSelector(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
     version: FirmwareVersion(1, 2, 0), rssi: -70)
   do throws(SelectorFault) {
     let expression = try DeviceExpression(parsing: text)
-    // Nothing is undecided for a completely known device; missing facts never add certainty.
+    // Nothing is undecided for a completely known device. The other evaluations must only not trap.
     let truth = expression.truth(of: known)
     precondition(truth != .undecided)
     _ = expression.truth(of: FleetDevice(id: "a"))

@@ -1,6 +1,6 @@
 import OtaflashSimulation
 
-/// Any text describes a device that can be built, or is rejected with a message.
+/// Any text is a profile whose values are in their ranges, or is rejected.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzSimulationProfile(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
   do throws(ProfileFault) {

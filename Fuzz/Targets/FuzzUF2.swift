@@ -1,6 +1,7 @@
 import OtaflashFirmware
 
-/// Any file is UF2 whose image has at most the bytes of its span, or is rejected.
+/// Any file is a UF2 file whose image is within the limit and not shorter than its data, or is
+/// rejected.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzUF2(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
   let limit = 1 << 16

@@ -106,7 +106,8 @@ final class AdapterLane: Sendable {
 
   /// Connects when no other connection attempt is in progress.
   ///
-  /// - Parameter connect: establishes the connection; its time limit includes only its own turns.
+  /// - Parameter connect: establishes the connection. It is called again in each turn, so its time
+  ///   limit does not include the time in the queue.
   func connecting(
     _ connect: @escaping @Sendable () async throws(ConnectFault) -> any Link
   ) async throws(ConnectFault) -> any Link {

@@ -3,8 +3,9 @@ import OtaflashFleet
 import OtaflashGATT
 import OtaflashUpdate
 
-/// One attempt on one device: the update, and the concurrent renewal of its claim. The update ends
-/// when the claim is lost, when the coordinator cancels the job, and at the deadline of the claim.
+/// One attempt on one device: the update, and the concurrent renewal of its claim. The update is
+/// interrupted when the claim is lost, when the coordinator cancels the job, when the adapter
+/// disappears, and at the deadline of the claim.
 struct Attempt: Sendable {
   /// The interval at which an outcome is reported again until the exchange confirms it.
   private static let deliveryInterval = Duration.seconds(5)
@@ -61,8 +62,8 @@ struct Attempt: Sendable {
 
   /// Executes the attempt, and reports its outcome to the exchange.
   ///
-  /// - Throws: an error of the exchange, except for a lost claim, whose outcome another worker
-  ///   reports.
+  /// - Throws: an error of the exchange. A lost claim and an exchange that does not answer are not
+  ///   errors: another worker or attempt then reports an outcome.
   func run() async throws(ExchangeFault) {
     do throws(ExchangeFault) {
       let (device, attempt) = (device, claim.job.id.attempt)
@@ -111,7 +112,7 @@ struct Attempt: Sendable {
     }
   }
 
-  /// Repeats a call until the exchange answers, or the deadline has passed.
+  /// Repeats a call until the exchange answers, the deadline has passed, or the task is cancelled.
   private func repeating(
     _ body: () async throws(ExchangeFault) -> Void
   ) async throws(ExchangeFault) {

@@ -8,7 +8,8 @@ import OtaflashGATT
 public enum FleetEngineFault: Error, Hashable, Sendable {
   /// An event could not be recorded or read.
   case storage(StorageFault)
-  /// A job was lost or offered twice, which is a bug.
+  /// The exchange did not answer repeated calls; or a job was lost or offered twice, which is a
+  /// bug.
   case exchange(words: String)
   /// The run was interrupted.
   case cancelled
@@ -63,8 +64,8 @@ struct Coordinator: Sendable {
   /// A callback that is called after events were recorded. It must return soon.
   let observe: @Sendable ([FleetEvent], FleetRun) -> Void
 
-  /// Continues a run until its end, or until only an operator can continue it and no commands are
-  /// possible.
+  /// Continues a run until its end. If `waits` is `false` or `commands` is `nil`, also returns when
+  /// only an operator can continue the run.
   func run(_ former: FleetRun) async throws(FleetEngineFault) -> FleetRun {
     var (run, seen) = (former, 0)
     observe([], run)
@@ -119,8 +120,8 @@ struct Coordinator: Sendable {
     return min(max(now.duration(to: next), .milliseconds(1)), longest)
   }
 
-  /// Records the reports of the workers while they stop at a safe point. The workers take no more
-  /// steps that require a record.
+  /// Closes the run in the exchange, so that the workers start no more steps that require a record,
+  /// and records the reports of the workers after they stopped at a safe point.
   private func stop(_ run: FleetRun, _ seen: Int) async throws(FleetEngineFault) {
     exchange.close(run.id)
     let result = await shielded { () async -> Result<Void, FleetEngineFault> in

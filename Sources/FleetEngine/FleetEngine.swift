@@ -65,8 +65,8 @@ public struct FleetEngine: Sendable {
   /// Continues the run in the event log, whose first events `begin` has recorded.
   ///
   /// - Returns: the state of the run after its end, or when only an operator can continue it.
-  /// - Throws: storage faults, and `.cancelled`. Recorded events are kept, devices were left at a
-  ///   safe point, and another call resumes the run.
+  /// - Throws: faults of the storage or the exchange, and `.cancelled`. Recorded events are kept,
+  ///   devices were left at a safe point, and another call resumes the run.
   public func run() async throws(FleetEngineFault) -> FleetRun {
     let history: [RecordedEvent]
     do throws(StorageFault) { history = try await ledger.history() } catch { throw .storage(error) }
@@ -110,7 +110,7 @@ public struct FleetEngine: Sendable {
       }
       var result: Result<FleetRun, FleetEngineFault>?
       for await part in group {
-        // The first task that ends also ends the other task; its result is the result of the run.
+        // The first task that ends also ends the other tasks.
         group.cancelAll()
         switch part {
         case .coordinator(let ended): result = result ?? ended

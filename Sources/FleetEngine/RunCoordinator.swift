@@ -49,7 +49,8 @@ package struct RunCoordinator: Sendable {
 
   /// Continues the run in the event log until its end.
   ///
-  /// - Throws: storage faults, and `.cancelled`. Workers and their claims remain.
+  /// - Throws: faults of the storage or the exchange, and `.cancelled`. Workers and their claims
+  ///   remain.
   package func run() async throws(FleetEngineFault) -> FleetRun {
     let history: [RecordedEvent]
     do throws(StorageFault) { history = try await ledger.history() } catch { throw .storage(error) }

@@ -18,8 +18,7 @@ extension AttemptEnding {
 }
 
 extension UpdateFault {
-  /// Returns the reason why the attempt is returned; `nil` = the fault concerns the device or its
-  /// link.
+  /// Returns the reason why the attempt is returned; `nil` = the attempt failed.
   fileprivate func reason(_ interruption: ReturnReason) -> ReturnReason? {
     switch self {
     case .cancelled, .stoppedAfterActivation(.cancellation, _): return interruption
@@ -68,7 +67,8 @@ extension UpdateFault {
     }
   }
 
-  /// Whether a retry would fail in the same way, because nothing was written or the device refused.
+  /// Whether a retry would fail in the same way, because the image, the device or the settings of
+  /// the host would have to change first.
   fileprivate var isFinal: Bool {
     switch self {
     case .wrongHardware, .doesNotFit, .downgrade, .olderBuild, .versionUnknown, .hardwareUnknown,

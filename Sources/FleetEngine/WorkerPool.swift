@@ -148,7 +148,8 @@ package struct WorkerPool: Sendable {
     pool.mayHaveLostClaims = false
   }
 
-  /// Returns the first held job for which an adapter now has a free place.
+  /// Renews the claims of the held jobs, and returns the first job for which an adapter now has a
+  /// free place.
   private func placeHeld(
     on pool: inout AdapterPool
   ) async throws(ExchangeFault) -> (AdapterPool.Held, AdapterLane)? {
@@ -167,7 +168,8 @@ package struct WorkerPool: Sendable {
     return placed
   }
 
-  /// Renews the claim of a held job; `false` = the claim was lost.
+  /// Renews the claim of a held job if necessary; `false` = the claim was lost, or the job was
+  /// cancelled and is returned.
   private func keep(_ held: AdapterPool.Held) async throws(ExchangeFault) -> Bool {
     guard held.deadline.needsRenewal else { return true }
     do throws(ExchangeFault) {

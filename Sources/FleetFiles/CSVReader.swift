@@ -18,7 +18,8 @@ struct CSVReader {
   private var index: Int
   private var place = FilePlace.start
 
-  /// The field separator: a comma, or a semicolon or tab if the first line contains one of these.
+  /// The field separator: a comma, or a semicolon or tab if the first line contains one of these
+  /// and no comma.
   /// Spreadsheets write semicolons if the comma is the decimal separator, and tabs in "Unicode
   /// text".
   let separator: Unicode.Scalar

@@ -18,7 +18,7 @@ package struct CampaignFile: Sendable {
   package let devicesFile: String?
   /// The scan whose devices are added to the campaign (`adding`).
   package let devicesScan: DeviceScan?
-  /// Whether the known devices of earlier commands are added (`devices-from: known`).
+  /// Whether the known devices of earlier commands and campaigns are added (`devices-from: known`).
   package let usesKnownDevices: Bool
   /// `sim-fleet:N?…`, a fleet of simulated boards whose devices are added to the campaign.
   package let simulatedFleet: String?

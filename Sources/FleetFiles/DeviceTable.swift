@@ -4,8 +4,9 @@ import OtaflashFleet
 
 /// Devices in a CSV file (RFC 4180): the first line contains the column names, and each other line
 /// describes a device. The separator is a comma, or a semicolon or tab if the first line contains
-/// one of these. A field in double quotation marks may contain separators, line ends and doubled
-/// quotation marks. CR LF or LF ends a line. The text is UTF-8, or UTF-16 with a byte order mark.
+/// one of these and no comma. A field in double quotation marks may contain separators, line ends
+/// and doubled quotation marks. CR LF or LF ends a line. The text is UTF-8, or UTF-16 with a byte
+/// order mark.
 package struct DeviceTable: Sendable {
   /// The permitted columns; `id` is required.
   package enum Column: String, Hashable, Sendable, CaseIterable {

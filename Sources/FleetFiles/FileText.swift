@@ -44,10 +44,10 @@ enum FileText {
     let (place, byte) = firstInvalid(in: bytes)
     let digits = String(byte, radix: 16, uppercase: true)
     // Windows-1252 has printable characters from 0x80 to 0x9F; Latin-1 has none.
-    let character = byte >= 0xA0 ? ", '\(Character(Unicode.Scalar(byte)))' in Latin-1" : ""
+    let character = byte >= 0xA0 ? ", '\(Character(Unicode.Scalar(byte)))' in Latin-1," : ""
     throw CampaignFileFault(
       file, at: place,
-      "the byte 0x\(digits)\(character), is not UTF-8; the file may be Latin-1 or Windows-1252: "
+      "the byte 0x\(digits)\(character) is not UTF-8; the file may be Latin-1 or Windows-1252: "
         + "save it as UTF-8")
   }
 

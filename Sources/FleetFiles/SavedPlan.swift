@@ -9,7 +9,7 @@ package struct SavedPlan: Hashable, Sendable, Codable {
     package let file: String
     /// SHA-256 of the file, in hex digits.
     package let sha256: String
-    /// SHA-256 of the file and of the values in its sidecar, in hex digits.
+    /// SHA-256 of the file, its name and the values in its sidecar, in hex digits.
     package let identity: String
 
     package init(file: String, sha256: String, identity: String) {
@@ -33,8 +33,7 @@ package struct SavedPlan: Hashable, Sendable, Codable {
     }
   }
 
-  /// The maximum number of differences of one kind that are listed; further differences are only
-  /// counted.
+  /// The maximum number of devices that one difference lists; further devices are only counted.
   private static let namedMaximum = 3
   private static let formatVersion = 1
 
@@ -88,8 +87,7 @@ package struct SavedPlan: Hashable, Sendable, Codable {
     }
   }
 
-  /// Returns the differences between this plan and `other`, as a limited number of clauses; empty =
-  /// no differences.
+  /// Returns the differences between this plan and `other`, as clauses; empty = no differences.
   package func differences(from other: SavedPlan) -> [String] {
     var words: [String] = []
     if campaign != other.campaign { words.append("the name is '\(other.campaign)'") }

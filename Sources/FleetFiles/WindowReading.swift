@@ -3,7 +3,8 @@ import Foundation
 import OtaflashFleet
 import Yams
 
-/// The reader of `window:` in a campaign: days, times of day in a time zone, and dates.
+/// The reader of `window:` and `sites:` in a campaign: days, times of day in a time zone, and
+/// dates.
 enum WindowReading {
   static let keys = [
     "days", "from", "to", "zone", "at-end", "not-before", "not-after",

@@ -28,7 +28,8 @@ struct YAMLSource {
   }
 
   /// Returns the position of the second occurrence of a key in a mapping. The search covers the
-  /// column of the mapping, or the text within its braces. `nil` = not found.
+  /// column of the mapping, or, for a mapping in braces, all text after the start of the mapping.
+  /// `nil` = not found.
   func place(ofSecond key: String, inMappingAt mapping: FilePlace) -> FilePlace? {
     // The parser reports the position of the brace, or of the first key.
     let line = lines.indices.contains(mapping.line - 1) ? lines[mapping.line - 1] : []

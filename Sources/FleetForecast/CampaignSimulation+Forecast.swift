@@ -16,15 +16,16 @@ extension CampaignSimulation {
     let seed: UInt64
   }
 
-  /// Runs the campaign with several seeds, and each changed campaign with fewer seeds. Uses all
-  /// cores. The same seeds yield the same forecast.
+  /// Runs the campaign with several seeds, and each changed campaign with at most five of these
+  /// seeds. At most four runs are simulated at a time. The same seeds yield the same forecast.
   ///
   /// - Parameters:
   ///   - seeds: the number of seeds, 1 or more; the seeds are 1, 2, ….
   ///   - changes: the rows of the what-if table; `nil` = all useful changes.
   ///   - isTimeOver: whether the time limit is reached; then only the first run is completed. The
   ///     forecast covers the ended runs, without incomplete rows.
-  ///   - progress: called after each attempt in a simulated run, on its thread.
+  ///   - progress: called after each attempt in a simulated run, and at the end of each run, on the
+  ///     thread of the run.
   package func forecast(
     seeds: Int, changes: [ForecastChange]? = nil,
     isTimeOver: @escaping @Sendable () -> Bool = { false },

@@ -24,12 +24,13 @@ package struct CampaignSimulation: Sendable {
   package internal(set) var countsWholeImages = false
   /// The initial flash of the boards; `nil` = factory state.
   package var storage: SimulatedFleet.Storage?
-  /// The watch that measures the time of the forecast; `nil` = the run has no time limit.
+  /// The watch that counts the work of the forecast, and ends runs at the time limit; `nil` = the
+  /// run has no time limit.
   var watch: ForecastWatch?
 
-  /// Creates a simulation. A device with the id of a board of the fleet is simulated by that board.
-  /// If no device has such an id, devices and boards are matched by order. Approvals are not
-  /// required, and sites are ignored.
+  /// Creates a simulation. If every device has the id of a board of the fleet, each device is
+  /// simulated by its board; otherwise devices and boards are matched by order. Approvals are not
+  /// required, a failure limit always ends the run, and one worker serves all sites.
   package init(
     _ plan: CampaignPlan, on fleet: FleetProfile, packages: [String: FirmwarePackage],
     start: WallClockTime = WallClockTime(milliseconds: 0)

@@ -29,7 +29,8 @@ package struct FleetForecast: Hashable, Sendable {
 
   package struct AirUse: Hashable, Sendable {
     package let adapter: String
-    /// The share of the time in which attempts are in progress, 0…1; the mean over all runs.
+    /// The time for which the radio carried data, as a share of the time with attempts, 0…1; the
+    /// mean over all runs.
     package let share: Double
   }
 
@@ -76,7 +77,7 @@ package struct FleetForecast: Hashable, Sendable {
   package let devices: Int
   package let seeds: Int
   package let duration: Spread
-  /// The share of the air time of each adapter, in the order of the adapters.
+  /// The air use of each adapter, in the order of the adapters.
   package let airUse: [AirUse]
   /// The expected outcomes; the most frequent one is first.
   package let expected: [Expected]

@@ -21,7 +21,7 @@ package enum ForecastChange: Hashable, Sendable {
   /// The ATT_MTU at which a PDU fits one packet of 251 bytes.
   private static let smallMTU = 247
 
-  /// Returns the useful changes of a campaign, at least five.
+  /// Returns the useful changes of a campaign, four to eight.
   static func all(for trial: CampaignSimulation) -> [ForecastChange] {
     let (fleet, flash) = (trial.fleet, trial.campaign.flash)
     let settings = fleet.settings

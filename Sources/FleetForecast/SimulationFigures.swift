@@ -13,7 +13,7 @@ struct SimulationFigures: Hashable, Sendable {
   let end: End
   /// For each adapter, the share of the time with attempts in which its radio carried data.
   let airUse: [String: Double]
-  /// The number of devices by outcome. Devices that were not started are not included.
+  /// The number of devices by outcome. Devices without a final outcome are not included.
   let endings: [ForecastEnding: Int]
   /// The time without attempts, excluding soak times.
   let idle: Duration

@@ -12,8 +12,10 @@ package final class FleetStore: Sendable {
 
   /// - Parameters:
   ///   - path: the path of the file, in an existing folder.
-  ///   - isReadOnly: whether the store is only read; nothing is created, repaired or written.
-  /// - Throws: a fault if the file cannot be opened. A damaged file is set aside (`setAside`).
+  ///   - isReadOnly: whether the store is only read. Nothing is created or written, except that an
+  ///     unfinished commit is rolled back.
+  /// - Throws: a fault if the file cannot be opened. Unless `isReadOnly` is `true`, a damaged file
+  ///   is set aside (`setAside`), which is not a fault.
   package convenience init(path: String, isReadOnly: Bool = false) throws(StorageFault) {
     self.init(try StoreFile(path: path, isReadOnly: isReadOnly))
   }

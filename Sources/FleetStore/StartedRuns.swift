@@ -35,7 +35,8 @@ enum StartedRuns {
     }
   }
 
-  /// Returns runs that were deleted or rewritten, in the order of their starts.
+  /// Returns the deleted runs of the table `started`, and then the other runs that were deleted or
+  /// rewritten, both in the order of their starts.
   static func lost(in database: Database) throws -> [LostRun] {
     var lost: [LostRun] = []
     // A store of an older version that is opened read-only has no such table.

@@ -64,8 +64,8 @@ struct StoreFile {
       .system, "\(path) is not a regular file; move it away to create a new store")
   }
 
-  /// Makes the file readable only by its user, regardless of the umask. Its journal receives the
-  /// same mode.
+  /// Creates the file if it does not exist, and makes it readable only by its user, regardless of
+  /// the umask. Its journal receives the same mode.
   private static func keepPrivate(_ path: String) throws(StorageFault) {
     let (files, mode) = (FileManager.default, [FileAttributeKey.posixPermissions: 0o600])
     // `createFile` would rename a new file to the path, and could therefore replace a store that

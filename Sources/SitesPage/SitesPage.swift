@@ -26,7 +26,8 @@ package struct SitesPage: Sendable {
   /// - Parameters:
   ///   - cost: the cost of password hashes for unknown accounts, equal to the cost of the stored
   ///   hashes.
-  /// - Throws: `plainAddress` if the address requires TLS; `noAccounts` if there are no accounts.
+  /// - Throws: `plainAddress` or `openProxyAddress` if the address is not permitted
+  ///   (`PageConfiguration.check`); `noAccounts` if there are no accounts.
   package init(
     model: any SitesModel, accounts: AccountBook, configuration: PageConfiguration,
     environment: SitesEnvironment = SitesEnvironment(),

@@ -70,8 +70,8 @@ struct CoordinatorServer: Sendable {
     return outcome.run
   }
 
-  /// Returns the page; `nil` if there are no accounts, and the run of the campaign needs no
-  /// operator.
+  /// Returns the page; `nil` if there is no accounts file, and the process ends with the run of
+  /// `campaign`.
   private func sitesPage(
     of sites: StoredSites, accounts: AccountsFile
   ) throws(CommandFault) -> SitesPage? {

@@ -106,7 +106,7 @@ def main_call(process: int) -> str:
 
 
 def wakings(process: int) -> int:
-    """Returns how often the threads of a process have started to sleep so far."""
+    """Returns the number of times that the threads of a process have started to sleep so far."""
     folder = f"/proc/{process}/task"
     count = 0
     for thread in os.listdir(folder):

@@ -107,7 +107,8 @@ static bool set_mark(const boot_device *d, uint32_t mark) {
          d->write(d->context, boot_mark_address(d, mark), zeros, d->write_unit);
 }
 
-/// The pages that contain one of the two images.
+/// The number of pages that the larger of the two images occupies; the complete slot if the size of
+/// the previous image is unknown.
 static uint32_t page_count(const boot_device *d, const boot_request *request) {
   uint32_t size = request->size;
   // An unknown previous image may occupy the complete area.

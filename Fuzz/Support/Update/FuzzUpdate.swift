@@ -13,7 +13,7 @@ func fuzzUpdate(of profiles: [String], _ input: [UInt8]) {
   let profile = profiles[Int(choice >> 1) % profiles.count]
   let script = AlterationScript(messages(Array(input.dropFirst())))
   var options = UpdateOptions()
-  // An odd value selects the third mode if the next byte is odd.
+  // If the first byte is odd, the second byte selects one of the other two modes.
   let isAuto = input.dropFirst().first.map { !$0.isMultiple(of: 2) } ?? false
   options.mode =
     choice.isMultiple(of: 2) ? .withoutResponse : isAuto ? .auto : .withResponse

@@ -1,7 +1,7 @@
 extension Campaign {
   /// Replaces the user's aliases with the ids of devices: in the device list, in waves, and in id
-  /// comparisons of `select`. The alias becomes the name of its device if the list states none. An
-  /// id or a name in the list itself is not an alias.
+  /// comparisons of `select`. The alias becomes the name of its device if the list states no name.
+  /// In waves and `select`, the id or name of a listed device is not an alias.
   ///
   /// - Parameter device: returns the id of an alias; `nil` = the name is not an alias.
   /// - Returns: the aliases that were replaced, with their ids.

@@ -17,7 +17,7 @@ public struct RetryPolicy: Hashable, Sendable {
   public var longestDelay: Duration
   /// The maximum share by which a wait is randomly shortened, 0…1.
   public var jitter: Double
-  /// The number of consecutive attempts on any devices that may fail on the host before the run
+  /// The number of consecutive attempts, on any devices, that fail on the host, after which the run
   /// pauses.
   public var infrastructureFailures: Int
 

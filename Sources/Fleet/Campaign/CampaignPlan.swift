@@ -25,7 +25,7 @@ public struct CampaignPlan: Hashable, Sendable {
   ///
   /// - Parameters:
   ///   - campaign: the campaign.
-  ///   - now: a window that closed before this time is an error.
+  ///   - now: a window that is closed at this time and does not open again is an error.
   public init(_ campaign: Campaign, now: WallClockTime) throws(CampaignFault) {
     try Self.checkValues(of: campaign)
     try Self.checkNames(of: campaign.devices)
@@ -63,7 +63,7 @@ public struct CampaignPlan: Hashable, Sendable {
   ///   - campaign: the campaign of the run.
   ///   - waves: the devices of each wave of the campaign.
   ///   - unsettled: the devices that the run still has to update; their windows must open again.
-  ///   - now: a window that closed before this time is an error.
+  ///   - now: a window that is closed at this time and does not open again is an error.
   public init(
     _ campaign: Campaign, resuming waves: [[FleetDevice]], unsettled: Set<FleetDevice.ID>,
     now: WallClockTime

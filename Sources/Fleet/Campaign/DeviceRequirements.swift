@@ -1,7 +1,7 @@
 import OtaflashFirmware
 
 /// The conditions that a device must meet before an update. They do not apply to a device that
-/// already runs its image.
+/// already runs its image, or that is in its bootloader.
 public struct DeviceRequirements: Hashable, Sendable, Codable {
   /// The battery level that a device must have.
   public struct Battery: Hashable, Sendable, Codable {

@@ -126,7 +126,7 @@ package struct ZoneOffsets: Hashable, Sendable, Codable {
 
   /// - Parameters:
   ///   - minutes: the offset before the first change.
-  ///   - changes: the changes, sorted by time.
+  ///   - changes: the changes, in any order.
   ///   - name: the name of the zone, such as `Europe/Berlin`.
   package init(minutes: Int, changes: [Change] = [], name: String? = nil) {
     self.name = name

@@ -4,8 +4,8 @@ public struct Wave: Hashable, Sendable {
   public enum Members: Hashable, Sendable {
     /// A number of devices.
     case count(Int)
-    /// The number of devices after which this wave and all earlier waves contain a percentage of
-    /// all devices, 1…100; the number is rounded up.
+    /// As many devices as are necessary for this wave and all earlier waves to contain a percentage
+    /// of all devices, 1…100; the number is rounded up.
     case percent(Int)
     /// Devices by id or name.
     case named([String])

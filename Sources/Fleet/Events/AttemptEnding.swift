@@ -103,7 +103,7 @@ public enum ReturnReason: String, Hashable, Sendable, Codable, CaseIterable {
   case recalled
   /// The process of the worker is ending.
   case stopping
-  /// The worker could not renew its claim in time, and stopped to send.
+  /// The worker could not renew its claim in time, and stopped sending.
   case claimLost = "claim-lost"
   /// The process of the worker ended without a report.
   case holderGone = "holder-gone"

@@ -56,7 +56,8 @@ public enum FleetEvent: Hashable, Sendable, Codable {
   case waveJudged(wave: Int, verdict: WaveVerdict)
   /// The wave waits for the approval of an operator, before the next wave starts.
   case approvalAwaited(wave: Int)
-  /// An operator approved the wave: the next wave may start.
+  /// An operator approved the wave: the next wave may start. A wave that paused at its failure
+  /// limit resumes instead if some of its devices have no outcome.
   case waveApproved(wave: Int)
   /// An operator gave a command; the events that follow carry it out.
   case operatorActed(OperatorAction)

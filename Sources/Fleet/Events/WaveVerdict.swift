@@ -4,7 +4,7 @@ public enum WaveVerdict: Hashable, Sendable, Codable {
   case `continue`
   /// Too many of the devices failed.
   case stop(failures: Int, of: Int)
-  /// The number of devices that were seen or have an outcome is too small for a decision.
+  /// The number of devices that succeeded or failed (`seen`) is too small for a decision.
   case inconclusive(seen: Int, of: Int)
 }
 
@@ -39,7 +39,7 @@ public struct WaveTally: Hashable, Sendable {
     }
   }
 
-  /// Returns whether the failures so far end the campaign.
+  /// Returns whether the failures that no operator accepted reach the stop threshold.
   public func reachesStop(of thresholds: WaveThresholds) -> Bool {
     failed - accepted >= thresholds.stop.devices(of: size)
   }

@@ -18,8 +18,9 @@ package protocol JobExchange: Sendable {
 
   // MARK: Workers
 
-  /// Returns the job that has waited longest for a worker of this worker's site. If no job waits,
-  /// waits for a job for at most `wait`; then returns `nil`. Cancellation ends the wait.
+  /// Claims the job that has waited longest for a worker of this worker's site, and returns the
+  /// claim. If no job waits, waits for a job for at most `wait`; then returns `nil`. Cancellation
+  /// ends the wait.
   func claim(
     for worker: FleetWorker, lease: Duration, waitingUpTo wait: Duration
   ) async throws(ExchangeFault) -> JobClaim?

@@ -43,7 +43,7 @@ package struct JobTable: Sendable {
   private var newest: [Device: Int] = [:]
   /// The open job of each device.
   private var open: [FleetDevice.ID: UpdateJob.ID] = [:]
-  /// The waiting jobs, in order; some entries may be stale.
+  /// The waiting jobs of each site, in order; some entries may be stale.
   private var waiting: [String?: BinaryHeap<Waiting>] = [:]
   /// The waiting jobs that a worker returned as `notHeard`, in order of return.
   private var searched: [UpdateJob.ID] = []
@@ -180,7 +180,7 @@ package struct JobTable: Sendable {
     }
   }
 
-  /// Offers jobs again whose claims expired.
+  /// Offers jobs again whose claims expired; cancelled jobs end instead.
   package mutating func expire(now: Duration) {
     while let lease = leases.first, lease.until <= now {
       leases.removeFirst()
@@ -209,7 +209,7 @@ package struct JobTable: Sendable {
 
   // MARK: The rows
 
-  /// Returns the row of a job that is claimed.
+  /// Returns the row of the job of a valid claim.
   ///
   /// - Throws: `.claimLost`, also if the lease has ended but no other worker has claimed the job.
   private mutating func held(
@@ -271,7 +271,8 @@ package struct JobTable: Sendable {
     }
   }
 
-  /// Returns the oldest waiting job that the worker can reach.
+  /// Removes a job of the worker's site from the waiting jobs, and returns it: a job that was
+  /// returned as `notHeard` (see `takeSearched`), or else the oldest job.
   private mutating func takeWaiting(for worker: FleetWorker, now: Duration) -> UpdateJob.ID? {
     if let id = takeSearched(for: worker, now: now) { return id }
     let sites = worker.site.map { [$0, nil] } ?? Array(waiting.keys)

@@ -10,7 +10,8 @@ public enum HookCommand: Hashable, Sendable, Codable {
 public enum HookPoint: String, Hashable, Sendable, Codable, CaseIterable {
   /// Before each attempt on a device.
   case beforeDevice = "before-device"
-  /// After each attempt on a device.
+  /// After each attempted update of a device, unless the device was skipped or the attempt was
+  /// interrupted.
   case afterDevice = "after-device"
   /// Before the first device of a wave.
   case beforeWave = "before-wave"

@@ -1,5 +1,5 @@
-/// The effect of a recorded event. An effect may be repeated after a crash, because the exchange
-/// ignores repetitions.
+/// The effect of a recorded event. An effect may be repeated after a crash: the exchange ignores
+/// repetitions of its calls, and a hook runs again.
 package enum FleetEffect: Hashable, Sendable {
   case publish(UpdateJob)
   case cancel([UpdateJob.ID])

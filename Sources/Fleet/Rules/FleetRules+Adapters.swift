@@ -4,8 +4,8 @@ extension FleetRules {
   package static let adapterPatience = Duration.seconds(30)
 
   /// Returns the events after the last adapter disappeared or an adapter appeared. A run pauses
-  /// because of missing adapters only if a device waits for an adapter, and resumes automatically
-  /// when an adapter appears.
+  /// because of missing adapters only if jobs are open, and resumes automatically when an adapter
+  /// appears.
   ///
   /// - Parameter time: the time without an adapter; `nil` if an adapter is present or the state is
   ///   unknown.

@@ -8,7 +8,7 @@ extension CampaignPlan {
   ///   - person: the operator who starts the run, such as `anna@line-3`.
   ///   - images: names and versions of the images.
   ///   - file: the absolute path of the campaign file.
-  ///   - files: the other files of the campaign.
+  ///   - files: the campaign file and the other files of the campaign, except images.
   ///   - settings: the options of the campaign as text.
   package func beginning(
     id: String, digest: String, imageDigests digests: [String: String],

@@ -14,8 +14,9 @@ extension FleetRules {
     campaign.hooks[.afterWave] == nil ? [] : [.waveHookBegan(wave: wave, point: .afterWave)]
   }
 
-  /// Returns the pause after a failed hook. A failed hook before a wave always pauses the run; a
-  /// failed hook after a wave pauses the run if the campaign requires it.
+  /// Returns the pause after a failed hook. A failed hook before a wave always pauses the run. A
+  /// failed hook after a wave pauses the run if the campaign requires it and the next wave would
+  /// start.
   func hookPause(_ run: FleetRun) -> FleetEvent? {
     guard !campaign.hooks.commands.isEmpty else { return nil }
     for (wave, progress) in run.waves.enumerated() {

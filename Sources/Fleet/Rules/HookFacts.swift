@@ -6,7 +6,7 @@ package struct HookFacts: Sendable {
 
   package private(set) var environment: [String: String] = [:]
 
-  /// Sets a variable; `nil` = the variable is not set.
+  /// Sets a variable; `nil` = the variable does not change.
   package mutating func set(_ name: String, _ value: String?) {
     if let value { environment[Self.prefix + name] = value }
   }

@@ -13,8 +13,8 @@ package struct RunWait: Hashable, Sendable {
     case paused
     case noAdapter
     case hook(HookPoint)
-    /// The devices are published, but no worker has claimed one: no adapter is free, or no worker
-    /// is running.
+    /// The devices are published, but no worker has claimed any of them: no adapter is free, or no
+    /// worker is running.
     case noFreePlace
   }
 
@@ -32,12 +32,13 @@ package struct RunWait: Hashable, Sendable {
 }
 
 extension FleetRun {
-  /// Returns the waits of the run. While devices are being updated, only closed windows count,
-  /// because they keep some of the devices waiting.
+  /// Returns the waits of the run. While jobs are open, the result contains only the closed
+  /// windows, which keep other devices waiting, and `noFreePlace` if no job is claimed.
   ///
   /// - Parameters:
   ///   - wall: the wall-clock time, for windows; `nil` = the same as `now`.
-  /// - windows: the transfer windows; `nil` = the windows that were recorded when the run started.
+  ///   - windows: the transfer windows; `nil` = the windows that were recorded when the run
+  ///     started.
   package func waits(
     at now: WallClockTime, wall: WallClockTime? = nil, windows: TransferWindows? = nil
   ) -> [RunWait] {

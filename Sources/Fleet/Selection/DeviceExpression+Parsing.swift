@@ -42,7 +42,7 @@ extension DeviceExpression {
   fileprivate static let depthMaximum = 32
 
   /// Parses `board=door and (version<1.3.0 or not tag:lab)`; `and` binds tighter than `or`. Values
-  /// with characters other than letters, digits and `._-:/*?=&%+` require double quotation marks.
+  /// with characters other than letters, digits and `._-:/*?&%+@` require double quotation marks.
   package init(parsing text: String) throws(SelectorFault) {
     guard text.count <= Self.lengthMaximum else {
       throw SelectorFault(reason: .tooLong(limit: Self.lengthMaximum), column: 1)

@@ -27,8 +27,8 @@ public struct AdapterHearing: Hashable, Sendable {
   }
 }
 
-/// The choice of an adapter for a device: the adapter with the highest RSSI among the adapters that
-/// have room for another transfer.
+/// The choice of an adapter for a device: among the adapters that have room for another transfer,
+/// the adapter with the highest RSSI after a penalty for each running transfer.
 package enum AdapterChoice: Hashable, Sendable {
   case on(String)
   /// All adapters in range of the device are in use.

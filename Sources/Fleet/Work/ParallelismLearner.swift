@@ -1,6 +1,5 @@
 /// Determines the best number of concurrent transfers on an adapter from the throughput. The number
-/// is
-/// raised while the total rate grows, and lowered when the rate falls or links are lost.
+/// is raised while the total rate grows, and lowered when the rate falls or links are lost.
 ///
 /// The caller adds only samples of equal length in which as many links transferred as the limit
 /// permits; other samples contain no information about the limit.

@@ -101,7 +101,7 @@ struct ForecastRenderer: Sendable {
     var lines = [
       "forecast  \(Text.clock(duration.median)) (median of \(Text.counted(forecast.seeds, "run")))"
         + (duration.range.map { range in
-          "; one run in twenty takes less than \(Text.clock(range.lowerBound)), one more than "
+          "; 5% of the runs take less than \(Text.clock(range.lowerBound)), and 5% take more than "
             + Text.clock(range.upperBound)
         } ?? "; a range needs --seeds \(FleetForecast.Spread.rangeMinimum) or more"),
       "  limited by \(forecast.limit.words)",

@@ -63,8 +63,8 @@ struct PlanReview: Sendable {
 
   // MARK: The last run
 
-  /// Returns the differences from the last run of the campaign, as sentences; `nil` = there is no
-  /// earlier run.
+  /// Returns the name of the last run of the campaign, and the differences from this run, as
+  /// clauses; `nil` = there is no earlier run.
   func changesSinceLastRun(
     in store: FleetStore
   ) async throws(CommandFault) -> (run: String, words: [String])? {

@@ -18,7 +18,7 @@ struct FleetRequest: Sendable {
     /// The run before the request.
     let run: FleetRun
     let command: OperatorCommand
-    /// Whether another process is working on the run; this process has then answered the request.
+    /// Whether another process is working on the run, and carried out the request.
     let isActive: Bool
 
     /// The name of the run and its campaign, such as `run 7f3a12 (doors)`.

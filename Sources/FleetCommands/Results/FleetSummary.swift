@@ -9,8 +9,7 @@ import OtaflashUpdate
 
 /// The result of a run, printed at the end of the command that ran it.
 package struct FleetSummary: Sendable {
-  /// The maximum number of causes to print, and the maximum number of devices per cause; the report
-  /// contains all of them.
+  /// The maximum number of devices to print per cause; the report contains all devices.
   private static let namedMaximum = 5
 
   private let id: String

@@ -68,7 +68,8 @@ package struct CampaignText: Sendable {
     digest = Text.hex(Array(hash.finalize()))
   }
 
-  /// Returns the public key that matches the required signing key of the images.
+  /// Returns the public key that verifies the signatures of the images; `nil` = the campaign
+  /// requires no signatures.
   func key() throws(CommandFault) -> VerificationKey? {
     guard let name = file.campaign.keyFile else { return nil }
     return try naming({ file.fault(ofFile: name, $0) }) { () throws(CommandFault) in

@@ -6,7 +6,7 @@ import OtaflashFleetFiles
 
 /// Checks the programs of a campaign's hooks before a run starts.
 struct HookPrograms {
-  /// Utilities that are built into `/bin/sh` (POSIX.1-2017, XCU 2.14 and 2.9.1).
+  /// Reserved words and built-in utilities of `/bin/sh` (POSIX.1-2017, XCU 2.4, 2.14 and 2.9.1).
   private static let builtins: Set<String> = [
     ":", ".", "[", "alias", "bg", "break", "case", "cd", "command", "continue", "echo", "eval",
     "exec", "exit", "export", "false", "fc", "fg", "for", "getopts", "hash", "if", "jobs", "kill",
@@ -36,7 +36,8 @@ struct HookPrograms {
     return Set(programs.filter { $0.contains("/") }).sorted()
   }
 
-  /// Returns the first word; `nil` if only a shell can interpret it.
+  /// Returns the name of the program, which is the first word; `nil` if only a shell can interpret
+  /// this word.
   private func program(of command: HookCommand) -> String? {
     switch command {
     case .words(let words): return words.first

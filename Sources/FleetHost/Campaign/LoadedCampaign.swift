@@ -14,8 +14,7 @@ package struct LoadedCampaign: Sendable {
   /// The images by their names in the campaign.
   package let images: [String: CampaignImage]
   package let keys: [FleetDevice.ID: [UInt8]]
-  /// The public key that matches the required signing key of every image; `nil` = no signature is
-  /// required.
+  /// The public key that verifies the signature of every image; `nil` = no signature is required.
   let key: VerificationKey?
   /// SHA-256 of the public key in hex digits; `nil` = no signature is required.
   private let keyDigest: String?

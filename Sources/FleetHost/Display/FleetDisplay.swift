@@ -24,7 +24,7 @@ final class FleetDisplay: Sendable {
   private let wall: @Sendable () -> WallClockTime
   private let windows: TransferWindows
   private let screen: Mutex<FleetScreen>
-  /// The last recorded head of the run's chain.
+  /// Returns the last recorded head of the run's chain.
   private let head: @Sendable () -> ChainHead?
 
   /// - Parameters:

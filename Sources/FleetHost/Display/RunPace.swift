@@ -24,7 +24,8 @@ struct RunPace: Sendable {
 
   mutating func acknowledge(_ bytes: Int) { self.bytes += bytes }
 
-  /// Returns the rate of all transfers together over the last seconds.
+  /// Returns the rate of all transfers together over the last seconds, in bytes per second; `nil` =
+  /// not measured yet, or zero.
   mutating func rate(at now: Duration) -> Double? {
     guard let last else {
       self.last = (now, bytes, 0)

@@ -29,7 +29,7 @@ package enum FleetFault: Error {
   case held(RunLockFault)
   /// A request that the run refused, and the reason: a clause.
   case refused(words: String, run: String)
-  /// The user did not confirm, or the run is not interactive.
+  /// The user did not confirm the cancellation, or the command is not interactive.
   case unconfirmed(run: String)
   /// The process that works on a run did not answer a request.
   case unanswered(run: String)
@@ -42,7 +42,7 @@ package enum FleetFault: Error {
   /// - Parameters:
   ///   - events: the number of events of the run.
   ///   - head: the hash of the last event.
-  ///   - other: the run that has an event with the given hash.
+  ///   - of: another run that has an event with the given hash; `nil` = no run has such an event.
   case otherHash(run: String, given: String, events: Int, head: String, of: String?)
   /// Other runs were deleted or rewritten; the values are clauses. The events of this run are
   /// unchanged.

@@ -23,7 +23,7 @@ package struct CampaignRunner: Sendable {
 
   /// - Parameters:
   ///   - started: the run.
-  /// - parallel: the number of transfers per adapter; `nil` = the number in the campaign.
+  ///   - parallel: the number of transfers per adapter; `nil` = the number in the campaign.
   ///   - adapters: the numbers of the adapters to use; `nil` = all adapters that are on.
   package init(
     _ started: FleetStart.Started, of campaign: LoadedCampaign, in store: FleetStore,

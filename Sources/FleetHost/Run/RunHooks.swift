@@ -7,7 +7,7 @@ import OtaflashFleetReport
 import OtaflashFleetStore
 
 /// Runs the hooks `run-ended`, `run-paused` and `run-stopped` one after the other, with the present
-/// report as JSON on standard input. Hooks do not affect the run; only the command waits for them
+/// report as JSON on standard input. Hooks do not affect the run, but the command waits for them
 /// before it ends.
 final class RunHooks: Sendable {
   private struct Due: Sendable {

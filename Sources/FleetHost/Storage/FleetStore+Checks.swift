@@ -28,7 +28,7 @@ extension FleetStore {
     }
   }
 
-  /// Clauses about runs that were deleted or rewritten.
+  /// Returns a clause about each run that was deleted or rewritten.
   package func lossWords() throws(CommandFault) -> [String] {
     do throws(StorageFault) {
       return try lostRuns().map { run in

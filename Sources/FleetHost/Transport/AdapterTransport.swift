@@ -10,7 +10,7 @@ import OtaflashState
 import Synchronization
 
 /// Connects to the devices of a campaign: over adapters, over sockets, or to simulated devices in
-/// this process. A device without a radio counts as a separate adapter.
+/// this process. Devices without a radio have the adapter `unix` or `sim`.
 package final class AdapterTransport: DeviceTransport {
   /// A device that this process has locked.
   private enum Held: Sendable {

@@ -95,7 +95,7 @@ final class FleetRadios: Sendable {
 
   /// Returns the adapters that are on, including at least one of the chosen adapters.
   ///
-  /// - Throws: if no adapter is available.
+  /// - Throws: if none of the chosen adapters is on.
   @discardableResult
   func present() async throws(CommandFault) -> [UInt16] {
     let present: [UInt16]

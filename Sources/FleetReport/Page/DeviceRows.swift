@@ -6,8 +6,8 @@ import OtaflashNumerals
 /// The table of devices. Columns without any value are omitted.
 struct DeviceRows {
   private static let textMaximum = 80
-  /// The maximum number of devices on the printed page, because no browser prints a thousand pages.
-  /// A page with more devices shows only devices that did not succeed.
+  /// The maximum number of devices in the printed table, because no browser prints a thousand
+  /// pages. If a run has more devices, only devices that need action are printed.
   private static let paperMaximum = 600
 
   let report: RunReport
@@ -70,8 +70,8 @@ struct DeviceRows {
     return row
   }
 
-  /// Returns the attempts of a device that had more than one attempt; the row itself describes only
-  /// one attempt.
+  /// Returns the number of attempts of a device, and a line for each attempt if there are several:
+  /// the row itself describes only one attempt.
   private func tries(of device: DeviceReport) -> PageValues {
     let attempts = device.attempts
     guard attempts.count > 1 else { return ["one": String(attempts.count)] }

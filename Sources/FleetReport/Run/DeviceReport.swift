@@ -62,8 +62,9 @@ package struct DeviceReport: Hashable, Sendable {
     return nil
   }
 
-  /// The evidence that the image runs: the name of the verification, or `was-running` if the image
-  /// already ran before.
+  /// The evidence that the image runs: the name of the verification; `looked-at` if a later attempt
+  /// found the new image running; `was-running` if the image already ran before. `nil` = the update
+  /// has not succeeded.
   package var proof: String? {
     switch standing {
     case .settled(.updated): figures?.proof ?? "looked-at"

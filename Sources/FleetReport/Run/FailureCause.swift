@@ -67,8 +67,8 @@ package struct FailureCause: Hashable, Sendable {
     ),
     "not-heard": ("The device was not found", nearer),
     "skipped": (
-      "A hook of the campaign excluded the device",
-      "Read the message of the hook; retry the devices when the reason no longer applies."
+      "A hook or a condition of the campaign excluded the device",
+      "Read the recorded reason; retry the devices when the reason no longer applies."
     ),
     "hook-not-run": (
       "A hook of the campaign could not be started",

@@ -25,7 +25,7 @@ package struct RunReport: Hashable, Sendable {
   package let devices: [DeviceReport]
   /// The adapters, sorted by name.
   package let adapters: [AdapterReport]
-  /// The workers, in the order of their first events.
+  /// The workers, in the order of their first claims.
   package let workers: [String]
   package let pauses: [PauseRecord]
   /// The commands of operators, in order.
@@ -36,9 +36,8 @@ package struct RunReport: Hashable, Sendable {
   package let savings: PatchSavings?
 
   /// - Parameter history: all events, from the first.
-  /// - Returns: `nil` if the events are not the events of a run: the first event is not the start
-  ///   of a run, or an event refers to a wave that was not planned. The cause may be an edited
-  ///   store.
+  /// - Returns: `nil` if the events are not valid for one run (`FleetRun.fault(of:)`), such as an
+  ///   event of a wave that was not planned. The cause may be an edited store.
   package init?(_ history: [RecordedEvent]) {
     guard FleetRun.fault(of: history) == nil else { return nil }
     self.init(FleetRun(history))

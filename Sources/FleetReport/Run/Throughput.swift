@@ -11,7 +11,7 @@ package struct Throughput: Hashable, Sendable {
   }
 
   package let transfers: [Transfer]
-  /// The attempts with an adapter but without a byte count.
+  /// The number of interrupted or failed attempts with an adapter but without a byte count.
   package let untold: Int
 
   package var bytes: Int { transfers.reduce(0) { $0 + $1.bytes } }

@@ -4,8 +4,8 @@ import OtaflashFleet
 /// integration (Jenkins' schema of JUnit XML).
 ///
 /// A failed device or link is a *failure*. A device that was not found, or whose update failed on
-/// the host, is an *error*, because its image could not be tested. A device without a final outcome
-/// is *skipped*.
+/// the host, is an *error*, because its image could not be tested. A device that the campaign
+/// excluded, or that has no final outcome, is *skipped*.
 package enum JUnitReport {
   package static func text(_ report: RunReport) -> String {
     var xml = XMLText()

@@ -29,7 +29,8 @@ package struct NKey: Sendable {
     }
   }
 
-  /// Reads the seed from the line that starts with `SU` in a file that only its owner may read.
+  /// Reads the seed, which is the first word that starts with `SU`, from a file that only its owner
+  /// may read.
   package init(contentsOf path: String) throws(NATSFault) {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else {

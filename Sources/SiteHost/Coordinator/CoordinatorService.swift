@@ -217,9 +217,10 @@ package final class CoordinatorService: Sendable {
 
   // MARK: Runs
 
-  /// Starts a run of a campaign, or continues the open run of the campaign.
+  /// Starts a run of a campaign, or continues the open run of the campaign. If the last run of the
+  /// unchanged campaign has ended, starts a run only if `again` is `true`.
   ///
-  /// - Returns: the id of the run.
+  /// - Returns: the id of the run, which may have ended.
   package func start(
     _ path: String, by person: String, again: Bool = false
   ) async throws(CommandFault) -> String {
@@ -318,7 +319,8 @@ package final class CoordinatorService: Sendable {
     }
   }
 
-  /// Throws if the event log of a run is older than the jobs in the message broker.
+  /// Throws if the event log of a run lacks an attempt that the message broker has. If the log
+  /// lacks only outcomes, their facts are recorded again.
   private func checkLog(of run: SiteRun) async throws(CommandFault) {
     let id = run.kept.id
     let history = FleetRun(try await store.history(of: id))

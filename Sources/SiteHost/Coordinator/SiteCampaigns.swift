@@ -29,7 +29,8 @@ struct SiteCampaigns: Sendable {
   /// gateways.
   let permitsHooks: Bool
 
-  /// Starts a run of a campaign, or continues its open run.
+  /// Starts a run of a campaign, or continues its open run. If the last run of the unchanged
+  /// campaign has ended, starts a run only if `again` is `true`.
   ///
   /// - Returns: the run and its id; the run is `nil` if it has ended.
   func start(

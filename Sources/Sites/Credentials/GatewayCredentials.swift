@@ -110,7 +110,7 @@ extension GatewayCredentials {
       """ + lines.map { "\($0.rawValue) \($1)\n" }.joined()
   }
 
-  /// Reads a credentials file, which only its owner may be able to read.
+  /// Reads a credentials file, which must be readable only by its owner.
   package init(contentsOf path: String) throws(CredentialsFault) {
     let bytes: [UInt8]?
     do throws(SiteFileFault) {

@@ -102,7 +102,7 @@ final class JobBoard: Sendable {
     }
   }
 
-  /// Returns the key of the entry that contains a job.
+  /// Returns the key of the entry that contains an open job; `nil` if the job is not open.
   func key(of id: UpdateJob.ID) -> String? {
     state.withLock { state in
       if let open = state.open[id.device], open.job == id { return open.key }

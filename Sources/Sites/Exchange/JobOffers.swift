@@ -31,8 +31,8 @@ final class JobOffers: Sendable {
 
   init(_ stream: JetStream) { self.stream = stream }
 
-  /// Publishes an offer after the existing offers. An existing offer of the device is replaced,
-  /// because a worker may be about to remove it.
+  /// Publishes an offer after the existing offers. An existing offer of the device is replaced if
+  /// its revision is earlier, because a worker may be about to remove this offer.
   func publish(_ key: String, revision: UInt64) async throws(NATSFault) {
     try await createConsumer(of: key)
     let message = NATSMessage(

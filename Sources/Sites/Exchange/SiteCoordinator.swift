@@ -60,7 +60,7 @@ package final class SiteCoordinator: Sendable {
 
   private func watchEntries() async {
     await watch(entries.bucket) { entry in
-      // Most revisions of the coordinator arrive after it has written them.
+      // Most revisions that this process wrote are received after `wrote` has stored their entries.
       let decoded =
         self.board.written(entry.key, revision: entry.revision) ?? EntryBucket.decode(entry)
       if decoded == nil { self.notice("entry \(entry.key) is ignored: it is not valid") }

@@ -95,8 +95,9 @@ final class SiteWorker: Sendable {
     return nil
   }
 
-  /// Claims the job of an offer; returns `nil` if another worker has claimed the job, or the job
-  /// has ended.
+  /// Claims the job of an offer; returns `nil` if another worker has claimed the job, the job has
+  /// ended, or a replica does not have the entry yet. In the last case, the offer is delivered
+  /// again.
   private func claim(
     _ offer: DeliveredMessage, for worker: FleetWorker, lease: Duration
   ) async throws(ExchangeFault) -> JobClaim? {

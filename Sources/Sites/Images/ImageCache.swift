@@ -83,8 +83,8 @@ package actor ImageCache {
     }
   }
 
-  /// Removes the least recently used images until `size` bytes are free; returns `false` if the
-  /// remaining images are in use.
+  /// Removes the least recently used images until `size` bytes are free; returns `false` if `size`
+  /// exceeds the limit, or if the remaining images are in use.
   private func makeRoom(for size: Int, of digest: String) throws(SiteImageFault) -> Bool {
     guard size <= limit else { return false }
     do throws(SiteFileFault) {

@@ -25,7 +25,7 @@ package enum SiteLayout {
   package static let presenceLifetime = Duration.seconds(60)
   package static let progressLifetime = Duration.seconds(60)
 
-  /// Returns the token of a site; `nil` is the site of jobs without a site.
+  /// Returns the token of a site. If `site` is `nil`, returns the token for jobs without a site.
   package static func token(ofSite site: String?) -> SubjectToken {
     site.map { SubjectToken($0) } ?? .none
   }

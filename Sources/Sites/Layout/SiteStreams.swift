@@ -48,8 +48,8 @@ package enum SiteStreams {
     return stored + reported
   }
 
-  /// Returns the configuration of the consumer of a site's offers; `nil` is the site of jobs
-  /// without a site.
+  /// Returns the configuration of the consumer of a site's offers. If `site` is `nil`, returns the
+  /// configuration for the offers of jobs without a site.
   package static func consumer(ofSite site: String?) -> ConsumerConfiguration {
     ConsumerConfiguration(
       name: SiteLayout.consumer(ofSite: site), filter: SiteLayout.offers(ofSite: site),

@@ -15,7 +15,8 @@ package struct GatewayRoster: Sendable {
     package let report: GatewayReport?
     /// The time at which the last report was seen.
     package let lastSeen: Duration
-    /// Whether the age of the last report is at most `SiteLayout.presenceLifetime`.
+    /// Whether the bucket still contains the last report, and the age of the report is at most
+    /// `SiteLayout.presenceLifetime`.
     package let isRunning: Bool
   }
 

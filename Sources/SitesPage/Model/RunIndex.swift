@@ -3,8 +3,8 @@ import OtaflashFleet
 import OtaflashFleetReport
 
 /// The state of a run with counts, and with columns for filters and orders. The index is updated
-/// with each event, so that the cost of a request depends only on the displayed rows, and not on
-/// the number of devices.
+/// with each event, so that a request does not process the events again, and creates reports only
+/// for the displayed devices.
 package struct RunIndex: Sendable {
   /// The values of a device that filters, orders and the chart use.
   private struct Column: Sendable {

@@ -83,7 +83,7 @@ package struct RunSummary: Hashable, Sendable {
   }
 }
 
-/// The state of a run, with the hash that proves that its events are complete.
+/// The state of a run, with the hash that covers all of its events.
 package struct RunRecord: Sendable {
   package let run: FleetRun
   /// The hash of the last event; `nil` if further events were recorded in the meantime.

@@ -180,7 +180,8 @@ struct APIRoutes: Sendable {
       throw PageError.badRequest("at most \(CommandRoutes.devicesMaximum) devices can be named")
     }
     let run = try context.part("run")
-    // An `approve` for a run that is only paused is refused, and also the opposite case.
+    // An `approve` is refused for a run that is only paused, and a `resume` for a run that waits
+    // for approval.
     try await model.run(run).read { index throws(SitesFault) in
       do throws(CommandRefusal) { _ = try index.effect(of: body.action, devices: devices) } catch {
         throw .refused(words: "\(error)")

@@ -98,7 +98,8 @@ enum OpenAPISchemas {
           "jobs": { "type": "array", "items": { "$ref": "#/components/schemas/job" } } } },
         "transfer": { "allOf": [{ "$ref": "#/components/schemas/job" },
           { "type": "object", "required": ["done", "total", "at"], "properties": {
-            "done": { "$ref": "#/components/schemas/count", "description": "The sent bytes." },
+            "done": { "$ref": "#/components/schemas/count",
+              "description": "The acknowledged bytes." },
             "total": { "$ref": "#/components/schemas/count" },
             "at": { "$ref": "#/components/schemas/time" } } }] },
         "command": { "type": "object", "required": ["action", "reason"], "properties": {
@@ -106,7 +107,8 @@ enum OpenAPISchemas {
           "reason": { "type": "string", "description": "The reason in one line, for the record.",
             "pattern": "\#(reasonPattern)" },
           "devices": { "type": "array", "maxItems": 100, "items": { "type": "string" },
-            "description": "The devices of retry, by id or name; default: all that failed." } } },
+            "description": "The devices of retry, by id or name; default: all without success." } }
+          },
         "commandRecord": { "type": "object", "required": ["run", "action", "by", "reason"],
           "properties": { "run": { "type": "string" },
             "action": { "$ref": "#/components/schemas/action" }, "by": { "type": "string" },

@@ -15,8 +15,8 @@ struct LoginLimiter: Sendable {
   static let freeForAccount = 5
   /// The number is higher for an address, because several users may have the same address.
   static let freeForAddress = 20
-  /// The wait after the first failure beyond this number. The wait doubles with each further
-  /// failure.
+  /// The wait after `freeForAccount` or `freeForAddress` failures. The wait doubles with each
+  /// further failure.
   static let firstWait = Duration.seconds(10)
   static let longestWait = Duration.seconds(900)
 

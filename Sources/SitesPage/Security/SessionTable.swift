@@ -36,7 +36,8 @@ struct SessionTable: Sendable {
   /// The lifetime of a session without requests. The next property is the lifetime with requests.
   static let idleLifetime = Duration.seconds(2 * 3600)
   static let lifetime = Duration.seconds(12 * 3600)
-  /// The maximum number of sessions of an account; a further session ends the oldest session.
+  /// The maximum number of sessions of an account; a further session ends the session whose last
+  /// request was the earliest.
   static let maximumPerAccount = 16
 
   private var sessions: [[UInt8]: Session] = [:]

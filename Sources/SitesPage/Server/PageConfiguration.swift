@@ -41,7 +41,8 @@ package struct PageConfiguration: Sendable {
   /// Whether only programs on this computer can connect.
   var isLoopback: Bool { LoopbackAddress.contains(address) }
 
-  /// Throws if other computers can reach the address and the address does not use TLS.
+  /// Checks the address: if other computers can reach it, the page requires TLS, and must not be
+  /// behind a proxy.
   ///
   /// - Throws: `plainAddress`, `openProxyAddress`.
   package func check() throws(PageFault) {

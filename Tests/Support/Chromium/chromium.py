@@ -104,7 +104,7 @@ class Browser:
                    if entry["name"].endswith("RunTask") and (entry["pid"], entry["tid"]) in main)
 
     def complaints(self, address):
-        """Returns the messages and requests since the page was opened."""
+        """Returns the messages and requests since the page was opened, except the requests for `address`."""
         found = []
         for event in self.events:
             method, details = event.get("method"), event.get("params", {})

@@ -4,7 +4,7 @@ import OtaflashFirmware
 package typealias SplitMix64 = OtaflashFirmware.SplitMix64
 
 extension SplitMix64 {
-  /// Returns bytes with `kinds` different values; if `kinds` is 1, all bytes are zero.
+  /// Returns bytes with values below `kinds`; if `kinds` is 1, all bytes are zero.
   package mutating func bytes(_ count: Int, kinds: Int = 256) -> [UInt8] {
     (0..<count).map { _ in UInt8(Int.random(in: 0..<kinds, using: &self)) }
   }

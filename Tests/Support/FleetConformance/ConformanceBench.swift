@@ -37,12 +37,12 @@ extension ConformanceBench {
       verifyFirst: attempt > 1, order: order)
   }
 
-  /// Returns a job that is available now, or `nil`.
+  /// Claims a job that is available now; returns `nil` if there is no such job.
   func claimed(by worker: FleetWorker) async throws(ExchangeFault) -> JobClaim? {
     try await connection(of: worker).claim(for: worker, lease: lease, waitingUpTo: .zero)
   }
 
-  /// Returns a job that must be available.
+  /// Claims a job, which must be available now.
   func claim(
     by worker: FleetWorker = .a, line: Int = #line
   ) async throws -> JobClaim {

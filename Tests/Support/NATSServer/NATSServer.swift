@@ -64,7 +64,7 @@ package final class NATSServer: Sendable {
 
   package var port: Int { state.withLock { $0.port } }
 
-  /// Returns whether a version accepts a configuration file, and its messages.
+  /// Returns whether a version accepts a configuration file, and the messages of the server.
   package static func check(
     _ path: String, by version: Version
   ) throws -> (isAccepted: Bool, log: String) {

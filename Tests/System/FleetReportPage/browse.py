@@ -106,7 +106,7 @@ COST = r"""(() => {
 })()"""
 # The maximum factor of the cost for ten times the devices.
 RATIO_MAXIMUM = 12
-# The limit in milliseconds: 80 on an idle machine, more on a loaded one.
+# The limit of a task in milliseconds: 200 on an idle machine, 400 on a loaded machine.
 TASK_MAXIMUM = 200 if os.getloadavg()[0] < (os.cpu_count() or 1) else 400
 
 WIDE = "document.documentElement.scrollWidth + ' of ' + innerWidth"
@@ -174,7 +174,7 @@ def look(browser, page, pictures):
 
 
 def load_task(browser, page):
-    """Returns the duration of the longest task while a page is opened."""
+    """Returns the CPU time, in milliseconds, of the longest task while a page is opened."""
     def opened():
         browser.open(page.resolve().as_uri())
         # Layout follows the load event, and is complete two frames later.

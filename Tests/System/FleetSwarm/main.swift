@@ -19,7 +19,8 @@
 
 import Glibc
 
-/// Parses counts; prints the usage and ends the program if a word is not a count.
+/// Parses counts; prints the usage and ends the program if a word is not a count, there are too
+/// many words, or the first count is 0.
 func counts(_ words: ArraySlice<String>, upTo maximum: Int) -> [Int] {
   let counts = words.compactMap { Int($0).flatMap { $0 < 0 ? nil : $0 } }
   guard counts.count == words.count, counts.count <= maximum, counts.first != 0 else {

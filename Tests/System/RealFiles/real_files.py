@@ -138,7 +138,7 @@ def linked():
 
 
 def contents(name, start=None, end=None):
-    """Returns the bytes that intelhex reads, with srec_cat's help for S-records; gaps are 0xFF."""
+    """Returns the bytes that intelhex reads; objcopy converts S-records for it. Gaps are 0xFF."""
     path = WORK / name
     if path.suffix == ".srec":
         tool("arm-none-eabi-objcopy", "-I", "srec", "-O", "ihex", name, f"{name}.hex")
@@ -357,8 +357,8 @@ def foreign(body):
 
 
 def main():
-    # The file has no vector table and no text: it has random bytes after a stack pointer and a
-    # reset vector.
+    # The file is neither a program nor text: after a stack pointer and a reset vector, it has only
+    # random bytes.
     body = struct.pack("<II", 0x20010000, 0x00000401) + random.Random(1).randbytes(20_000)
     linked()
     srecords(body)

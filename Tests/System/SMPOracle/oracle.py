@@ -7,7 +7,7 @@ encodes it again; the result must mean the same to `smp`. From otaflash: CODEC c
 must accept each and encode it to the same bytes. Messages without a class in `smp` (slot info, the answer to
 the query "mode") are compared as CBOR, by cbor2.
 
-Ends with 1 and prints the seed at the first difference of a kind.
+Ends with 1 and prints the seed at the first difference.
 """
 
 import logging

@@ -83,7 +83,7 @@ class Board:
         self.upload = None
 
     def answer(self, head: Head, body: dict):
-        """Returns the response to a request; `None` without a response."""
+        """Returns the class and the fields of the response to a request; `None` if the request is lost."""
         write = head.op == header.OP.WRITE
         command = (head.group, head.command, write)
         if command == (0, 6, False):

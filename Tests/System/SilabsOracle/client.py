@@ -3,8 +3,8 @@ this file.
 
 usage: client.py SOCKET
 
-First sends a file with a wrong checksum, which the loader must reject, and then a correct file. The application must
-report the version of the file afterwards.
+First sends a file with a wrong checksum, which the loader must reject, and then a correct file twice, with and
+without `fast`. After each correct file, the application must report the version of the file.
 """
 
 import asyncio

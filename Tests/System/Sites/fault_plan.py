@@ -66,7 +66,7 @@ class Scenario:
 
 
 def short(seed: int) -> Scenario:
-    """A tenth of the long form."""
+    """Returns the scenario with a tenth of the devices and of the faults of the long form."""
     counts = {Kind.KILL: 20, Kind.STOP: 10, Kind.PARTITION: 5, Kind.SERVER: 1, Kind.COORDINATOR: 2, Kind.CLOCK: 10}
     return Scenario(
         seed=seed, devices=200, sites=5, gateways_per_site=4, parallel=2, counts=counts, span=36, erase_ms=800,
@@ -126,7 +126,7 @@ def duration(kind: Kind, scenario: Scenario, chance: random.Random) -> float:
         case Kind.STOP:
             return chance.uniform(scenario.stop_seconds, max(scenario.stop_seconds, scenario.longest_stop))
         case Kind.PARTITION:
-            # Shorter than the time in which a gateway may write, and longer than a lease.
+            # Either shorter than the time in which a gateway may write, or longer than a lease.
             return chance.choice([chance.uniform(5, 25), chance.uniform(46, 60)])
         case Kind.KILL | Kind.COORDINATOR | Kind.SERVER:
             return chance.uniform(0.2, 3)

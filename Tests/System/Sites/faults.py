@@ -11,9 +11,9 @@ every PDU of every host. At the end, the event log of the coordinator must agree
 - no host writes to a device after another host;
 - equal seeds lead to equal end states.
 
-The short form runs the same seed on both versions of the server, and compares the end states; it
-contains a tenth of the long form. Exit code 1: a violation; 69: network namespaces are not available.
-Requires root. Nothing leaves the namespaces that it creates.
+Without --server, the same seed runs on both versions of the server, and the end states are compared.
+The short form has a tenth of the devices and of the faults of the long form. Exit code 1: a violation;
+69: network namespaces are not available. Requires root. Nothing leaves the namespaces that it creates.
 """
 
 import argparse
@@ -42,7 +42,7 @@ from site_verdict import Board, Verdict, events, judge
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 SERVERS = ["2.9.10", "2.14.0"]
 NOT_AVAILABLE = 69
-# The exit codes of a complete run, with and without failed devices.
+# The exit codes of a complete run without and with failed devices.
 COMPLETE = (0, 3)
 TICK = 0.05
 IMAGE_VERSION = "1.3.0"
@@ -164,7 +164,8 @@ class FaultRun:
                 self.violations.append(f"{gateway.name} ended with {code} after SIGTERM:\n{gateway.tail()}")
 
     def finish_stops(self) -> None:
-        """Waits for the end of all stops, so that a stopped gateway shows what it would still write."""
+        """Waits for the end of all stops, so that a stopped gateway shows what it would still write, and ends the
+        partitions."""
         while self.stopped:
             time.sleep(TICK)
             self.carry_out()
@@ -226,8 +227,8 @@ class FaultRun:
         self.stopped.discard(number)
 
     def victim(self, fault: Fault) -> int | None:
-        """Returns the gateway of the plan, or the next gateway that can be stopped. One gateway of each site must
-        keep running to claim the devices of the other gateways."""
+        """Returns the gateway of the plan, or the next gateway that can be stopped; `None` if no gateway can. One
+        gateway of each site must keep running to claim the devices of the other gateways."""
         for step in range(self.scenario.gateways):
             number = (fault.gateway + step) % self.scenario.gateways
             peers = [other for other in range(self.scenario.gateways) if self.is_peer(other, number)]

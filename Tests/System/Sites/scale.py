@@ -33,7 +33,7 @@ IMAGE_SIZE = 4096
 
 
 class Usage:
-    """The memory and processor time of a process."""
+    """The peak memory and the processor time of a process."""
 
     def __init__(self, pid: int) -> None:
         self.pid, self.start = pid, time.monotonic()

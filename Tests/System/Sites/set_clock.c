@@ -1,6 +1,7 @@
 // A library for LD_PRELOAD that changes the wall clock of a program, like a machine whose clock is
-// set. The file CLOCK_OFFSET contains the difference from the clock of this machine: 8 bytes, a
-// signed number of nanoseconds. It may change at any time. Clocks that only count time do not change.
+// set. The environment variable CLOCK_OFFSET names a file with the difference from the clock of
+// this machine: 8 bytes, a signed number of nanoseconds. The difference may change at any time.
+// Clocks that only count time do not change.
 // (libfaketime also changes absolute deadlines of clocks that count time.)
 #define _GNU_SOURCE
 #include <dlfcn.h>

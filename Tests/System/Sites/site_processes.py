@@ -14,9 +14,10 @@ import typing
 PORT = 4222
 START_LIMIT = 30.0
 STOP_LIMIT = 15.0
-# The time for which the gateways of a site search for a device; absent boards are searched repeatedly.
+# The time limit of a gateway's search for a device. The value is short, because gateways search for
+# absent boards repeatedly.
 SEARCH = "3s"
-# A short queue, so that another gateway claims the device of a stopped gateway before that continues.
+# A short queue, so that another gateway claims the device of a stopped gateway before the stop ends.
 AHEAD = "1"
 NAMESPACE_PREFIX = "otaflash-"
 

@@ -21,8 +21,8 @@ class Event(typing.NamedTuple):
 
 
 SUCCEEDED = "succeeded"
-# The counts of an outcome in its wave. An attempt with an unexpected fault on the host is not an outcome of the
-# device.
+# The count of a wave to which each outcome of a device belongs. Every other outcome is a violation, for example
+# an unexpected fault on the host.
 COUNTS = {"updated": SUCCEEDED, "current": SUCCEEDED, "failed": "failed", "quarantined": "failed", "absent": "absent"}
 
 
@@ -45,7 +45,8 @@ class Verdict:
 
 
 def events(state: pathlib.Path) -> list[Event]:
-    """The events of all runs in a state directory. The copy is rolled back as by the next process."""
+    """The events of all runs in the first event log of a state directory. The function reads a copy, in which an
+    incomplete transaction is rolled back, as by the next process."""
     for store in state.rglob("*.sqlite"):
         with tempfile.TemporaryDirectory() as folder:
             for path in store.parent.glob(f"{store.name}*"):
@@ -133,7 +134,8 @@ def judge_writers(board: Board, gateways: dict[int, str], killed: set[int], verd
 
 
 def judge_passes(board: Board, verdict: Verdict) -> None:
-    """Checks that a board receives a byte again only if it lost the byte."""
+    """Checks that a board receives the image again from its start only if the board lost it, and that the board
+    violated no rule of flash."""
     log = board["log"]
     verdict.resumed += len(log["resumes"])
     first = next((entry for entry in log["passes"] if entry.get("end")), None)

@@ -32,7 +32,7 @@ def note(page, words):
 
 
 def watch(context):
-    """Collects the complaints of all pages of a context."""
+    """Opens a page in a context, and collects the complaints of this page."""
     page = context.new_page()
     page.set_default_timeout(PATIENCE)
     # Chromium logs each response with an error status; the test opens one missing page.

@@ -92,7 +92,7 @@ class ATTServer:
         }
 
     def received(self, pdu: bytes) -> bytes | None:
-        """Returns the response to a request, or an empty value for a PDU without response."""
+        """Returns the response to a request; `None` for a PDU without response."""
         if not pdu:
             return None
         opcode = pdu[0]

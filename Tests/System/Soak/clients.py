@@ -13,7 +13,7 @@ ANSWER_LIMIT = 0.2
 
 
 def visit(path: str, seed: int) -> None:
-    """Opens one connection, which ends after a random number of steps, regardless of the device."""
+    """Opens one connection, which ends after a random number of steps, or earlier if the device ends it."""
     draw = random.Random(seed)
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as peer:
         peer.settimeout(1)

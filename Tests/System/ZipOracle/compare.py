@@ -140,7 +140,8 @@ def damaged(draw, whole):
 
 
 def by_zipfile(path):
-    """Returns names, sizes and CRC32s as Python reads them; `None` if Python refuses the archive."""
+    """Returns names, sizes and CRC32s as Python reads them; `None` if Python refuses the archive, or if a file is
+    larger than the limit."""
     try:
         with zipfile.ZipFile(path) as archive:
             found = []
@@ -158,7 +159,7 @@ def by_zipfile(path):
 
 
 def by_unzip(path):
-    """Returns whether Info-ZIP's test finds no error; 1 is a warning."""
+    """Returns whether Info-ZIP's test finds no error and has no warning (1); `True` without Info-ZIP."""
     return INFO_ZIP is None or subprocess.run(
         [INFO_ZIP, "-tqq", "-P", "none", path], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL).returncode == 0

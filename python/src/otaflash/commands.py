@@ -11,7 +11,7 @@ from .program import find_program
 from .session import Session
 from .values import Advertisement, DeviceReport, Event, FlashResult, Image, Progress
 
-#: After a signal, the program tells the device that it stops; after this time in seconds it is killed.
+#: The time in seconds in which the program must end after SIGINT: it first notifies the device. It is then killed.
 STOP_LIMIT = 20.0
 
 
@@ -44,7 +44,7 @@ def run(
 
 
 def command_line(arguments: Sequence[str]) -> List[str]:
-    """Returns the command line; options after `--` would be arguments."""
+    """Returns the command line with --json before any `--`, because options after `--` would be arguments."""
     return [find_program(), arguments[0], *_with_json(arguments[1:])]
 
 

@@ -5,7 +5,7 @@ from .values import Event, FlashResult
 
 
 class OtaflashError(Exception):
-    """An error of the program. The text of the exception is the message, the reason and the remedy."""
+    """An error of the program. The text of the exception contains the message, the code, the reason and the remedy."""
 
     #: The error code of the class; empty for the base class.
     CODE: ClassVar[str] = ""

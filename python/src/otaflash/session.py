@@ -11,7 +11,7 @@ NOT_VERIFIED = 8
 
 
 class Session:
-    """Collects the events of a command, and calls the callbacks for each of them."""
+    """Collects the events of a command, and calls `on_event` for each and `on_progress` for each progress event."""
 
     def __init__(
         self, on_progress: Optional[Callable[[Progress], None]] = None,

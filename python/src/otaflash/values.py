@@ -1,4 +1,5 @@
-"""The values that the functions return. Each has the events of the program, in which later versions add members."""
+"""The values that the functions return. FlashResult, Image and DeviceReport contain the events of the program, to which
+later versions add members."""
 from dataclasses import dataclass, field
 from typing import Any, Dict, List, Optional, Tuple
 
@@ -13,7 +14,7 @@ class Progress:
     task: str
     done: int
     total: int
-    #: Bytes of the image in each second.
+    #: Bytes of the image per second.
     rate: Optional[float]
     #: The remaining time in seconds.
     remaining: Optional[float]
@@ -38,7 +39,7 @@ class FlashResult:
     to_version: Optional[str]
     #: Seconds.
     duration: Optional[float]
-    #: How often the transfer was resumed.
+    #: The number of times that the transfer was resumed.
     resumes: int
     #: All events of the command.
     events: Tuple[Event, ...] = field(repr=False, compare=False)

@@ -20,7 +20,7 @@ open class CBUUID: NSObject {
     self.init(data: Data(bytes))
   }
 
-  /// The short form if the UUID has one, otherwise 36 characters, in upper case.
+  /// 4 or 8 characters if the UUID has 2 or 4 bytes, otherwise 36 characters, in upper case.
   open var uuidString: String {
     let digits = data.map { byte in
       let text = String(byte, radix: 16, uppercase: true)

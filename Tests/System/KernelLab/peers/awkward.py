@@ -207,7 +207,8 @@ class Flooding(OTADevice):
 
 
 class Moving(OTADevice):
-    """Has another attribute table after each reset, and indicates this after each connection."""
+    """Has another attribute table after each reset, and indicates this after each connection that follows a
+    reset."""
 
     _boots = 0
 

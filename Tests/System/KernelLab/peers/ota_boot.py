@@ -1,4 +1,4 @@
-"""A bootloader that runs a new image on trial, and keeps the previous one until the new one is confirmed.
+"""A bootloader that runs a new image on trial, and keeps the previous image until the new image is confirmed.
 
 Its memory is a directory: `boot.json` is its state, `image` the running image, `image.before` the previous
 image, `flash` the cells that the receiver writes.
@@ -41,7 +41,7 @@ class BootLoader:
         self._remember()
 
     def boot(self) -> Running:
-        """Starts an activated image, or reverts an unconfirmed one."""
+        """Starts an activated image, or reverts an unconfirmed image."""
         memory, outcome = self._memory, BootOutcome.NORMAL
         if memory["activated"]:
             outcome = (

@@ -130,8 +130,8 @@ class Notification:
 
 @dataclass(frozen=True)
 class Indication:
-    """A value of Control. The owner must report `indication_confirmed`, or the end of the time limit after
-    `limit` seconds."""
+    """A value of Control. The owner must call `indication_ended` after the confirmation, or after `limit`
+    seconds without a confirmation."""
 
     value: bytes
     limit: float

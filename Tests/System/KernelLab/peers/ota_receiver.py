@@ -355,7 +355,7 @@ class Receiver:
         return Result.DONE, struct.pack("<IIII", held.offer.size, held.offer.crc, held.next, held.crc)
 
     def _base(self) -> tuple[int, int]:
-        """The base of patches, as far as it is known."""
+        """Returns the size and the CRC32 of the base of patches; zeros without a readable base."""
         if self.running.image is None or self._base_is_right is False:
             return 0, 0
         return self.running.size, self.running.crc

@@ -1,4 +1,5 @@
-"""The sessions that BEGIN creates: one that is stored in flash, and one that is only counted."""
+"""The sessions that BEGIN creates: for an image or a patch that is stored in flash, and for data that is only
+counted."""
 
 from __future__ import annotations
 

@@ -2,8 +2,8 @@
 
     ota_writer.py TRANSPORT OWN_ADDRESS DEVICE BYTES MODE/MTU/CHUNK...
 
-Sends BYTES bytes to the device's sink for each setting, in chunks of its size, from the first data
-write to the last acknowledgement. Prints a line for each: MODE MTU BYTES_PER_SECOND.
+For each setting, sends BYTES bytes to the device's sink in chunks of CHUNK bytes, and measures the time from
+the first data write to the last acknowledgement. Prints a line for each: MODE MTU BYTES_PER_SECOND.
 """
 
 import asyncio

@@ -29,7 +29,7 @@ def length(value: int) -> bytes:
 
 
 def triples(draw: random.Random, base: bytes, size: int) -> tuple[bytes, bytes]:
-    """A patch before its compression, and the bytes that it creates."""
+    """Returns a patch before its compression, and the bytes that it creates."""
     patch, image, place = bytearray(number(0)), bytearray(), 0
     while len(image) < size:
         left = size - len(image)

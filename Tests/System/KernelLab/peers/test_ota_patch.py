@@ -25,7 +25,7 @@ class PowerFailure(Exception):
 
 
 class FailingFlash(Flash):
-    """The operation, counted from 1, in which the power fails; 0 = none."""
+    """A flash whose power fails in operation `fails_in`, counted from 1; 0 = never."""
 
     def __init__(self, cells: bytearray, fails_in: int, draw: random.Random):
         super().__init__(cells, PAGE, ROW)

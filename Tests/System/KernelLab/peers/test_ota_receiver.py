@@ -64,7 +64,7 @@ class Host:
         self.receiver.status_cccd(int(subscribed))
 
     def run(self, steps: int = 1_000_000) -> bytes | None:
-        """Works until no work is left, and returns the indications."""
+        """Works until no work is left, and returns the last indication."""
         answer = None
         while steps and self.receiver.step() is not None:
             steps -= 1

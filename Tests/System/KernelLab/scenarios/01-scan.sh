@@ -1,4 +1,4 @@
-# scan finds an advertiser by name, by service and by strength, within its time limit.
+# scan filters advertisers by name, by service and by strength, and ends at its time limit or by a signal.
 # limit: 300
 . "$LAB/guest/expect.sh"
 readonly SERVICE=2f3e0001-21b4-4807-8bdc-74db56699529

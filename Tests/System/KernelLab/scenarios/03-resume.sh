@@ -22,8 +22,8 @@ acknowledged() {
     awk -v least="$1" '$1 >= least { found = 1 } END { exit !found }'
 }
 
-# Waits for the end of the running update. If it ended with a resume point, resumes it with the same
-# command.
+# Waits for the end of the running update. If it was killed or ended with a resume point, resumes it
+# with the same command.
 finish() {
   status=0
   wait "$flasher" || status=$?

@@ -56,7 +56,7 @@ says 'Another program is scanning'
 expect 0 otaflash info -d "$DEVICE_ADDRESS"
 kill "$discovering"
 wait "$discovering" || true
-within 20 discovered || fail "scan works again once bluetoothd has stopped"
+within 20 discovered || fail "scan works again after the end of bluetoothd's discovery"
 
 echo "== bluetoothd listens on the attribute channel: simulate reports this, or the kernel accepts both"
 # Linux 6.12 accepts both listeners (bind does not check for another listener on a fixed channel).

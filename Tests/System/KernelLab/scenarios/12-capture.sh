@@ -27,9 +27,9 @@ for file in own kernel; do
   grep -E "$RECEIVED" "$file" >"$file.received"
   grep -vE "$RECEIVED" "$file" >"$file.sent"
 done
-# A connection is closed when its last subscription has ended, or when the device restarts at the
-# same time. The kernel may then drop the last request, which it had accepted, together with the
-# socket; or the answer reaches only the kernel. Any other difference is an error.
+# At the end of a connection (after its last subscription, or at a restart of the device), the
+# kernel may drop the last request, which it had accepted, together with the socket; or the answer
+# reaches only the kernel. Any other difference is an error.
 for way in received sent; do
   diff "own.$way" "kernel.$way" >difference || true
   case $way in

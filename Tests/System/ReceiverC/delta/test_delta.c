@@ -269,8 +269,8 @@ static void test_random_patches(void) {
   }
 }
 
-/// A base with one changed byte yields another image, which the decoder must detect. The range
-/// coder may also decode sizes that are not possible.
+/// If a changed byte of the base changes the image, the decoder must report this. The range coder
+/// may also decode sizes that are not possible.
 static void test_other_base(void) {
   subject = "another base";
   for (uint64_t seed = 1; seed <= 300; seed++) {

@@ -1,7 +1,8 @@
 import OtaflashTestSupport
 import OtaflashWire
 
-/// One kind of message: the oracle's name for it, and a function that creates a random one.
+/// One kind of message: the oracle's name for the kind, and a function that creates a random
+/// message.
 struct Sample: Sendable {
   let name: String
   let make: @Sendable (inout SplitMix64) -> SMPMessage
@@ -124,7 +125,7 @@ extension SplitMix64 {
     flag() ? make(&self) : nil
   }
 
-  /// A number near a boundary between CBOR's encodings, or any number.
+  /// A number near a boundary between CBOR's encodings, or any number of 32 bits.
   mutating func number() -> Int {
     let borders = [0, 1, 23, 24, 255, 256, 65_535, 65_536, Int(UInt32.max)]
     return flag()

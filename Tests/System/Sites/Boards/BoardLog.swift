@@ -16,10 +16,10 @@ struct BoardLog: Encodable {
     var bytes = 0
   }
 
-  /// A PDU of a host that had lost the device: another host had written before.
+  /// A PDU on a connection after a write on a newer connection: its host had lost the device.
   struct LateWrite: Encodable {
     let connection: Int
-    /// The connection whose first write was earlier.
+    /// The newer connection, whose first write was before this PDU.
     let newer: Int
     let time: Double
     /// The opcode of the PDU.
@@ -68,7 +68,7 @@ struct BoardLog: Encodable {
   private var expected = 0
   private var requested: (size: Int, checksum: UInt32, restart: Bool)?
   private var checksum: UInt32?
-  /// Whether the device reported in the current connection that it holds bytes.
+  /// Whether the device held bytes according to its last report.
   private var isHolding = false
   private var isDiscarded = false
   private var watch = HostWatch()
@@ -128,7 +128,7 @@ struct BoardLog: Encodable {
   private mutating func received(_ offset: Int, _ count: Int, on index: Int, at time: Double) {
     bytes += count
     connections[index].bytes += count
-    // The device repeats an offset that it could not store.
+    // The host repeats an offset that the device could not store.
     guard offset <= expected, !passes.isEmpty else { return }
     expected = offset + count
     if expected >= imageSize, passes[passes.count - 1].end == nil {

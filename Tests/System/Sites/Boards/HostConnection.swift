@@ -55,8 +55,8 @@ final class HostConnection: Link {
     throw state.withLock { $0.loss } ?? (Task.isCancelled ? .cancelled : .closedByPeer)
   }
 
-  /// Ends the link for the host as well, unless the board lost the link before: then the host detects
-  /// nothing.
+  /// Ends the link for the host as well, unless the board lost the link before: then the host
+  /// detects nothing.
   func close() {
     state.withLock { state in
       guard state.loss == nil else { return }
@@ -82,7 +82,7 @@ final class HostConnection: Link {
     if !inbox.offer(pdu) { lose(.supervisionTimeout) }
   }
 
-  /// Closes the descriptor, after the host closed its end.
+  /// Closes the descriptor, after the host or the board ended the connection.
   func hostLeft() {
     state.withLock { state in
       guard state.isOpen else { return }

@@ -8,7 +8,7 @@ enum WatchedPDU: Hashable {
   case begin(size: Int, checksum: UInt32, restart: Bool)
   /// The host discards the held bytes.
   case discard
-  /// The device holds bytes of an image of this size.
+  /// The device reports the size of the held image and the number of held bytes; 0 = none.
   case held(size: Int, offset: Int)
   /// The device started a session, or continues it, at this offset.
   case begun(offset: Int)
@@ -18,7 +18,7 @@ enum WatchedPDU: Hashable {
 }
 
 /// Finds the PDUs of the OTA service among the PDUs of a board. The handles are learned from the
-/// discovery of the hosts, because each board of a fleet has the same attributes.
+/// board's answers when a host discovers its characteristics.
 struct HostWatch {
   /// The UUIDs of Control and Data, as in a PDU.
   private static let control = uuid(0x02)

@@ -5,7 +5,7 @@ import OtaflashSimulation
 import Synchronization
 
 /// One simulated board on a Unix socket. It serves the newest connection, like a peripheral whose
-/// former link died unnoticed, and records what arrives on the former one.
+/// former link died unnoticed, and records what arrives on the former connection.
 final class HostedBoard: Sendable {
   /// Defects of the link and the power of a board.
   struct Defects: Sendable {

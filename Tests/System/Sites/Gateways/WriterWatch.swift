@@ -44,7 +44,7 @@ final class WriterWatch: Sendable {
   /// The number of devices with overlapping writers.
   var overlaps: Int { late.withLock { $0.count } }
 
-  /// The number of devices to which several gateways wrote, one after the other.
+  /// The number of devices to which several gateways wrote, concurrently or not.
   var shared: Int { boards.withLock { $0.values.count { $0.gateways.count > 1 } } }
 }
 
@@ -76,7 +76,7 @@ struct GatewayTransport: DeviceTransport {
   }
 }
 
-/// A link that reports each PDU to the device.
+/// A link that calls `note` for each PDU that is sent to the device.
 private final class WatchedLink: Link {
   private let link: any Link
   private let note: @Sendable () -> Void

@@ -5,8 +5,9 @@
 //
 // --boards is the number of boards of each site. The gateways belong to the sites in turn, and the
 // sites are site-1 and so on. A device unix:/NAME/board-0001 is the board of this name of the site.
-// At the end of standard input, prints a JSON object with the number of boards that run the image,
-// and of boards to which two gateways wrote at the same time.
+// At the end of standard input, prints a JSON object with three numbers of boards: those that run
+// the image, those with overlapping writers (WriterWatch), and those to which several gateways
+// wrote.
 
 #if Sites
 import Foundation

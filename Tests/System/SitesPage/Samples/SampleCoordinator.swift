@@ -94,7 +94,7 @@ package final class SampleCoordinator: Sendable {
     plays.plays.withLock { $0[sample.id] = Play(run: run, rest: rest[...]) }
   }
 
-  /// Executes the pending commands, and plays some further events of each run.
+  /// Executes the pending commands, and plays up to `count` further events of each run.
   package func step(events count: Int = 0) async throws {
     for id in plays.plays.withLock({ Array($0.keys) }) {
       for pending in try await store.commands(of: id).pending() { try await execute(pending, id) }
@@ -125,7 +125,7 @@ package final class SampleCoordinator: Sendable {
     let stop = next.firstIndex { if case .approvalAwaited = $0 { true } else { false } }
     let events = stop.map { next[...$0] } ?? next
     plays.plays.withLock { $0[id]?.rest = play.rest.dropFirst(events.count) }
-    // A command approves the wave, instead of the recorded one.
+    // A command of the user has approved the wave, so the recorded approval is omitted.
     let own = events.filter { event in
       switch event {
       case .operatorActed, .waveApproved: false

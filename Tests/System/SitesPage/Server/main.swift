@@ -6,8 +6,8 @@ import OtaflashFleetSamples
 import OtaflashSitesPage
 import OtaflashSitesSamples
 
-/// Serves the page over invented runs, for tests with a browser: `sites-page-samples FOLDER DEVICES`.
-/// Prints the port and a token of each role.
+/// Serves the page over invented runs, for tests with a browser:
+/// `sites-page-samples [FOLDER [DEVICES [PORT]]]`. Prints the port and a token of each role.
 let arguments = CommandLine.arguments
 let folder = arguments.count > 1 ? arguments[1] : "."
 let devices = arguments.count > 2 ? Int(arguments[2]) ?? 200 : 200

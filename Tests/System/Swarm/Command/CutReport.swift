@@ -2,9 +2,9 @@ import Dispatch
 import OtaflashSwarm
 import Synchronization
 
-/// The report of all cuts. The report covers every sample in every write mode, one update of each
-/// other kind of device, and patches. Patches are also tested with a reset before and during every
-/// flash operation.
+/// The report of all cuts. The report covers every sample in every write mode, every variant of an
+/// update of the other kinds of devices, and patches. Patches are also tested with a reset before
+/// and during every flash operation.
 struct CutReport {
   private struct Unit: Sendable {
     let sweep: CutSweep

@@ -31,7 +31,8 @@ public struct CutSweep: Sendable {
 
   public var all: [Int] { Array(1...pdus) }
 
-  /// Returns all cuts at both ends of the run, and `count` cuts between them at equal distances.
+  /// Returns all cuts at both ends of the run, and at least `count` cuts between them at equal
+  /// distances; all cuts if the run is short.
   public func chosen(_ count: Int) -> [Int] {
     guard pdus > 2 * Self.edge + count else { return all }
     let middle = stride(from: Self.edge, to: pdus - Self.edge, by: (pdus - 2 * Self.edge) / count)

@@ -70,8 +70,8 @@ struct KindDraw {
 
   mutating func moment() -> Duration { .milliseconds(number(0...8000)) }
 
-  /// Returns an image size in bytes: at most a page, or several pages. The size is a multiple of 4,
-  /// as legacy bootloaders require.
+  /// Returns an image size in bytes, in most cases at most a page, otherwise up to 20,000. The size
+  /// is a multiple of 4, as legacy bootloaders require.
   mutating func imageSize() -> Int { 4 * (chance(0.6) ? number(32...1024) : number(32...5000)) }
 
   // MARK: The device
@@ -116,8 +116,8 @@ struct KindDraw {
     return settings
   }
 
-  /// Returns whether the link survives losses on the air, because the link layer repeats lost
-  /// packets.
+  /// Returns whether losses on the air are so rare that the link survives, because the link layer
+  /// repeats lost packets.
   static func isSteady(_ link: [String]) -> Bool {
     link.contains("loss=0%") || link.contains("loss=1%")
   }

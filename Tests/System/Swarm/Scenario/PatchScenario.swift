@@ -102,7 +102,7 @@ struct PatchDraw {
   }
 
   /// Returns earlier updates: of the same image by another host, or of another release. The earlier
-  /// updates are often interrupted, and use another mode, so that their streams differ.
+  /// updates are often interrupted, and may use another mode, so that their streams differ.
   mutating func earlier(
     before image: FirmwareImage, _ running: [UInt8], _ bases: [[UInt8]]
   ) -> [EarlierUpdate] {

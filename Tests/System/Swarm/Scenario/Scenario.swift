@@ -65,11 +65,12 @@ public struct Scenario: Sendable {
     return cure
   }
 
-  /// The settings that identify the device.
+  /// The settings of the device that are not faults: a cured device keeps these settings.
   private static let lasting =
     ["slot", "version", "hardware", "key"] + SimulationProfile.kinds.flatMap { $0.keys.map(\.key) }
 
-  /// Returns the profile with only the settings that identify the device.
+  /// Returns a profile of the same device without faults and without flash delays. Of the settings
+  /// in `profile`, only those in `lasting` are kept.
   private static func withoutFaults(_ profile: String, _ device: DeviceKind) -> String {
     let parts = profile.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
     let settings = parts.count > 1 ? parts[1].split(separator: "&") : []

@@ -55,8 +55,8 @@ extension Scenario {
 }
 
 extension [Fault] {
-  /// Returns the faults that belong to an activation. If power fails during the activation, the
-  /// device starts the new image without these faults.
+  /// Returns the faults that belong to an activation; empty if the power never fails. If power
+  /// fails during the activation, the device starts the new image without these faults.
   func undoneByPower(_ powerCutAfter: Duration?) -> Set<Fault> {
     powerCutAfter == nil && !contains(.resetAtFlashOperation)
       ? [] : [.neverReturns, .newAddress, .otherBoard]
@@ -152,7 +152,7 @@ private struct SwarmDraw {
     return settings
   }
 
-  /// Returns whether lost packets rarely last longer than the supervision timeout of 420 ms.
+  /// Returns whether packets are rarely lost for longer than the supervision timeout of 420 ms.
   static func isSteady(_ link: [String]) -> Bool {
     link.contains("loss=0%") || link.contains("loss=1%")
       || ["7.5ms", "15ms", "30ms"].contains { link.contains("interval=\($0)") }

@@ -4,7 +4,7 @@ import OtaflashFirmware
 
 /// Reads the archives whose paths are on standard input, one per line, and prints one line for each
 /// archive: `ok` and, for every file, its name in hexadecimal digits, its size and its CRC32; or
-/// `refused` and the reason.
+/// `refused` or `unreadable` and the reason.
 @main
 enum ZipReader {
   private static let limit = 1 << 22
@@ -24,7 +24,7 @@ enum ZipReader {
       let archive = try ZipArchive(decoding: bytes, limit: limit)
       return (["ok"] + archive.entries.map(line)).joined(separator: " ")
     } catch {
-      // One line per archive, for all names in it.
+      // An answer is one line, even if the error contains a name with control characters.
       let words = "\(error)".unicodeScalars.map { $0.value < 0x20 ? " " : Character($0) }
       return "refused " + String(words)
     }

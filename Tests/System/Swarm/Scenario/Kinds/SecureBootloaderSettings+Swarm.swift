@@ -28,8 +28,8 @@ extension SecureBootloaderSettings: SwarmKind {
       "entry=\(entry.rawValue)", "banks=\(banks.rawValue)", "object=\(object)", "mtu=\(mtu)",
       "inactivity=\(inactivity)",
     ]
-    // A link may need more time for an object, because only the end of an object restarts the
-    // timer.
+    // A slow link may need more than 5 s for an object, and only the end of an object restarts the
+    // inactivity timer.
     device.takesEveryImage = inactivity != "5s"
     draw.drawInformation(&device)
     // The previous image is overwritten.

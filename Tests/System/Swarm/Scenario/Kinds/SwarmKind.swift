@@ -8,8 +8,8 @@ protocol SwarmKind: Sendable {
   static var days: [String] { get }
   /// The prefixes of settings that select another variant of an update.
   static var ways: [String] { get }
-  /// A profile for every variant of an update of this kind. Flash times are omitted if they do not
-  /// change any step.
+  /// A profile for every variant of an update of this kind. Flash operations take no time, because
+  /// their times do not change any step.
   static var samples: [String] { get }
 
   /// Draws a device with one of the names.
