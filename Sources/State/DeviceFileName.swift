@@ -4,11 +4,12 @@ import OtaflashFirmware
 /// `sim:?seed=7`), so all bytes except ASCII letters, digits, `-`, `_` and inner `.` are replaced
 /// by `%` and two digits.
 enum DeviceFileName {
-  /// The maximum length of a name, which leaves room for the longest suffix within NAME_MAX (255).
+  /// The maximum length of a name without the CRC32. It leaves room for the CRC32 and the longest
+  /// suffix within NAME_MAX (255).
   static let lengthLimit = 200
 
-  /// Returns a name that is unique for an id. A name that would be too long is truncated and ends
-  /// with the CRC32 of the id.
+  /// Returns the name for an id. The name is unique unless it would be too long; it is then
+  /// truncated, and ends with the CRC32 of the id.
   static func escaped(_ device: String) -> String {
     var name = ""
     for byte in device.utf8 { name += character(byte, leading: name.isEmpty) }

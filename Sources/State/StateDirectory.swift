@@ -21,7 +21,7 @@ public struct StateDirectory: Equatable, Sendable {
   }
 
   /// Creates missing directories with mode 0700. Removes the access of other users to the state
-  /// directory if this user owns it. Checks that all directories are writable.
+  /// directory and its folders if this user owns them. Checks that all of them are writable.
   public func create() throws(StateFault) {
     for directory in [path, journalPath, bondsPath, imagesPath] {
       try Self.makeDirectory(directory)

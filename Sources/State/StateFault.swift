@@ -13,7 +13,8 @@ public enum StateFault: Error, Equatable, Sendable {
   case permissionDenied(path: String)
   /// A path that must be a directory has another type.
   case notADirectory(path: String)
-  /// The directory cannot be created: its name is too long, or its path is invalid.
+  /// The path cannot be used: it is too long, it has too many symbolic links, or a directory on it
+  /// cannot be created.
   case impossiblePlace(path: String, FileErrno)
   /// A path that must be a regular file has another type, such as a pipe.
   case notAFile(path: String)
@@ -59,7 +60,7 @@ public enum FileOperation: String, Equatable, Sendable {
   case replace = "rename"
   /// unlink(2).
   case remove = "unlink"
-  /// mkdir(2).
+  /// mkdir(2), or another operation on a directory.
   case makeDirectory = "mkdir"
 }
 
@@ -95,7 +96,7 @@ extension StateFault: ExplainedFault {
     case .diskFull(let path): "\(path) cannot be written: the disk or the quota is full"
     case .permissionDenied(let path): "\(path): permission denied"
     case .notADirectory(let path): "\(path) is not a directory"
-    case .impossiblePlace(let path, let errno): "the directory \(path) cannot be created: \(errno)"
+    case .impossiblePlace(let path, let errno): "the path \(path) cannot be used: \(errno)"
     case .notAFile(let path): "\(path) is not a regular file"
     case .tooLarge(let path, let limit):
       "\(path) is larger than \(limit) bytes; otaflash does not write such files"

@@ -50,7 +50,7 @@ public struct UpdateJournal: Sendable {
   private let json: VersionedJSON<Page>
 
   /// - Parameters:
-  ///   - device: the name of the device's lock.
+  ///   - device: the identity of the device, as in `Entry.device`.
   ///   - directory: an existing directory (`StateDirectory.create()`).
   public init(device: String, in directory: StateDirectory) {
     self.init(device: device, in: directory, writing: .system)

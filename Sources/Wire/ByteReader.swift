@@ -1,6 +1,5 @@
-/// Reads the little-endian fields of a message in order. Received bytes are not accessed by index
-/// elsewhere: all messages above the attribute protocol are read with this type. `Fault` is the
-/// decoding error of the message's protocol.
+/// Reads the little-endian fields of a message in order. `Fault` is the decoding error of the
+/// message's protocol.
 package struct ByteReader<Fault: Error> {
   /// The remaining bytes.
   package private(set) var rest: ArraySlice<UInt8>

@@ -2,8 +2,9 @@ import OtaflashFirmware
 import OtaflashSimulation
 import OtaflashUpdate
 
-/// A test of the complete chain without a device. It covers images, an update by each protocol with
-/// a lost link up to the verification, required refusals, and the requirements for the system.
+/// A test of the complete chain without a device. It covers images, updates with the OTA service,
+/// SMP and the protocols of Nordic DFU with a lost link up to the verification, required refusals,
+/// and the requirements for the system.
 package enum SelfTest {
   package static func checks(environment: [String: String]) -> [SelfTestCheck] {
     let host = SelfTestHost(environment: environment)

@@ -12,7 +12,7 @@ package struct UpdateTrial: Sendable {
     ///
     /// - Parameter resumes: whether the transfer must resume; otherwise it must restart.
     case proof(UpdateResult.Proof, resumes: Bool)
-    /// The new image must be verified to run, and fewer bytes than the image must have been sent.
+    /// The new image must be verified to run, and less than half of its size must have been sent.
     case patch
     /// The update must fail.
     ///

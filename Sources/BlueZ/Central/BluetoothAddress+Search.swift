@@ -4,7 +4,7 @@ extension BluetoothAddress {
   /// The time limit of a scan for a name. A bootloader advertises several times a second.
   private static let scanLimit = Duration.seconds(4)
 
-  /// Returns the current address of a device at a location whose address only a scan can find.
+  /// Returns the address of a device at a location; scans if only its name is known.
   ///
   /// - Throws: `.deviceNotFound` if no device advertises the name, or the error of the scan.
   package func search(

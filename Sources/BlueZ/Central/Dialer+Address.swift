@@ -1,11 +1,11 @@
 import OtaflashGATT
 
 extension Dialer {
-  /// Creates a dialer that connects to an address without a scan, or to the next address if the
-  /// device runs its bootloader there.
+  /// Creates a dialer that connects to an address without a scan, or to an address derived from it
+  /// if the device runs its bootloader there.
   ///
   /// - Parameters:
-  ///   - address: the device's own address; its bootloader is expected at the next address.
+  ///   - address: the device's own address.
   ///   - adapter: the address of the adapter; with `nil` the kernel chooses the adapter.
   ///   - limit: the time limit to connect.
   ///   - security: the minimum security of the link from its first PDU on.

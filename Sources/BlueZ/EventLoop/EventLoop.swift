@@ -15,8 +15,8 @@ public final class EventLoop: TaskExecutor {
   /// process has no file descriptors left for the loop.
   public static let shared = EventLoop()
 
-  /// The maximum number of jobs that run before the loop polls descriptors and timers again, so
-  /// that tasks that keep each other busy cannot starve the links.
+  /// The number of jobs after which the loop polls descriptors and timers again, so that
+  /// tasks that keep each other busy cannot starve the links.
   private static let jobsPerPoll = 128
   private static let eventsAtFirst = 64
 

@@ -9,7 +9,7 @@ package struct AdvertisingData: Equatable, Sendable {
   package private(set) var services: [BluetoothUUID] = []
   /// The flags byte (1.3); bit 1 means general discoverable, bit 2 no BR/EDR.
   package private(set) var flags: UInt8?
-  /// The manufacturer data (1.4), one entry per company identifier.
+  /// The manufacturer data (1.4), in the order of the structures.
   package private(set) var manufacturerData: [ManufacturerData] = []
   package private(set) var serviceData: [ServiceData] = []
   /// The transmit power in dBm (1.5).
@@ -65,8 +65,8 @@ package struct AdvertisingData: Equatable, Sendable {
     serviceData.append(ServiceData(service: uuid, data: Array(data.dropFirst(width))))
   }
 
-  /// Decodes a UUID of any length; returns `nil` for other lengths. Advertisements may contain
-  /// 32-bit UUIDs, which attributes never have.
+  /// Decodes a UUID of 2, 4 or 16 bytes; returns `nil` for other lengths. Advertisements may
+  /// contain 32-bit UUIDs, which attributes never have.
   private static func uuid(_ bytes: ArraySlice<UInt8>) -> BluetoothUUID? {
     guard bytes.count == 4 else { return BluetoothUUID(littleEndian: bytes) }
     return BluetoothUUID(bits32: bytes.reversed().reduce(0) { $0 << 8 | UInt32($1) })

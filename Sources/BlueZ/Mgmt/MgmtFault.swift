@@ -8,7 +8,7 @@ import OtaflashNumerals
 @nonexhaustive
 #endif
 public enum MgmtFault: Error, Equatable, Sendable {
-  /// The host has no adapter, or the kernel has no Bluetooth.
+  /// The host has no such adapter, the adapter is off or blocked, or the kernel has no Bluetooth.
   case adapterUnavailable(cause: String, remedy: Remedy)
   /// The process lacks CAP_NET_ADMIN.
   case permissionDenied(cause: String, remedy: Remedy)

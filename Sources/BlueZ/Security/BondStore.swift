@@ -53,7 +53,7 @@ extension PairingAgent {
 @nonexhaustive
 #endif
 public enum BondStoreTrouble: Error {
-  /// The keys of earlier pairings could not be loaded into the kernel.
+  /// The keys of earlier pairings could not be read from the store.
   case notRead(any Error)
   /// The bond was not stored, so the device must be paired again for the next link.
   case notKept(BluetoothAddress, any Error)

@@ -195,7 +195,7 @@ public final class PairingAgent: Sendable {
     state.withLock { $0.standing = .serving(session, puttingBack: former) }
   }
 
-  /// Returns the commands that restore the adapter's settings.
+  /// Configures the adapter; returns the commands that restore its former settings.
   private func configure(
     _ session: MgmtSession, _ information: ControllerInformation
   ) async throws(MgmtFault) -> [MgmtCommand] {

@@ -7,7 +7,7 @@ struct SecurityAttempt: Sendable {
   private let agent: PairingAgent?
   /// Whether the devices were paired before this attempt.
   private let wasBonded: Bool
-  /// The reason why there is no agent; `nil` if there is an agent.
+  /// The reason why neither the agent nor bluetoothd serves the attempt; `nil` if one of them does.
   private let obstacle: SecurityFault?
   /// The failure of the attempt, which the agent sets.
   let end = OneShot<PairingAgent.PairingEnd>()

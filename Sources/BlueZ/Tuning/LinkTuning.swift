@@ -37,7 +37,7 @@ public struct LinkTuning: Equatable, Sendable {
   public static let flashing = LinkTuning(
     interval: .microseconds(7500)...(.milliseconds(15)), phy: .le2M, payload: 251)
 
-  /// Returns the parameters for the kernel and the controller; `nil` if no parameter is requested,
+  /// Returns the parameters for the kernel and the controller; `nil` if no interval is requested,
   /// or if the request is contradictory.
   func parameters(for device: BluetoothAddress) -> MgmtConnectionParameters? {
     guard let interval else { return nil }

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Writes complete data to a file descriptor that this process did not open.
+/// Writes complete data to an open file descriptor, which it does not close.
 package struct FileOutput: Sendable {
   package static let standardOutput = FileOutput(descriptor: STDOUT_FILENO)
   package static let standardError = FileOutput(descriptor: STDERR_FILENO)

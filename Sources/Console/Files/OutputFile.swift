@@ -13,8 +13,8 @@ package enum OutputFileFault: Error, Equatable {
 
 /// An output file of the command line. Writing this file never destroys other data: it must not be
 /// a file that the run reads or in which the run stores its state, even under another name. Only a
-/// file of the same kind, an empty file, a pipe or a terminal is overwritten. Links are followed if
-/// their target exists.
+/// file of the same kind, an empty file, a pipe or a character device is overwritten. Links are
+/// followed if their target exists.
 package struct OutputFile: Equatable, Sendable {
   package let path: String
   package let kind: Kind
@@ -137,7 +137,7 @@ package struct InputFiles: Sendable {
 
   /// - Parameters:
   ///   - paths: files; missing files are ignored.
-  ///   - folders: folders of the program; all files directly in them are protected.
+  ///   - folders: folders of the program, directly in which no file may be created.
   package init(_ paths: [String] = [], folders: [String] = []) {
     files = Set(paths.compactMap(Identity.init(path:)))
     self.folders = Set(folders.compactMap(Identity.init(path:)))

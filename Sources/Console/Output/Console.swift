@@ -126,7 +126,7 @@ package final class Console: Sendable {
   /// not wait for locks that are held during a write, or for a terminal that accepts no output.
   package func restoreTerminal() { queue.leave() }
 
-  /// Redraws the frame after the process was stopped and continued.
+  /// Permits frames again after the process was stopped and continued.
   package func takeTerminalBack() { queue.takeBack() }
 
   // MARK: Writing

@@ -34,8 +34,8 @@ package struct ProjectFile: Equatable, Sendable {
   /// The names of all profiles, also of empty ones.
   package let profiles: [String]
 
-  /// The values with a profile, in the order of the keys; a value of the profile replaces a value
-  /// outside of profiles.
+  /// The values that apply with a profile, in the order of `ProjectKey`; a value of the profile
+  /// replaces a value outside of profiles.
   package func settings(profile: String?) throws(Fault) -> [Entry] {
     if let profile, !profiles.contains(profile) {
       throw .noSuchProfile(profile, path: path, known: profiles)

@@ -2,14 +2,15 @@
 package struct ProjectOptions: Equatable, Sendable {
   /// The name of the option that selects a profile.
   package static let profileOption = "profile"
-  /// The options that exclude requests for the link.
+  /// The option that excludes requests for the link.
   private static let exclusive = "keep-link"
 
   /// The options, to be inserted after the name of the command.
   package private(set) var options: [String] = []
-  /// The image, to be appended; `nil` if the command line names one.
+  /// The image, to be appended; `nil` if the command line names one, the command has none, or the
+  /// file contains none.
   package private(set) var image: String?
-  /// The positions of the values, by their words.
+  /// The positions of the values, by the name of the option, such as `--device`.
   package private(set) var origins: [String: String] = [:]
 
   /// - Parameters:

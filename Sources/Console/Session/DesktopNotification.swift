@@ -73,7 +73,7 @@ package struct DesktopNotification: Equatable, Sendable {
     if let bytes = other.bytes(for: self) { _ = output.write(bytes) }
   }
 
-  /// Runs notify-send; returns `false` if it is not installed or does not end in time.
+  /// Runs notify-send; returns `false` if it is not installed, fails, or does not end in time.
   private func notify(_ environment: [String: String]) -> Bool {
     // The body is markup, so its special characters are escaped.
     let body = VisibleText.escaped(body).replacing("&", with: "&amp;").replacing("<", with: "&lt;")

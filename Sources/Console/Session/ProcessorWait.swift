@@ -7,8 +7,8 @@ package struct ProcessorWait: Sendable {
   /// The share of the elapsed time above which the wait is reported; lower shares are usual on a
   /// host with other work.
   private static let shareMinimum = 0.1
-  /// The wait time above which the wait is reported. Shorter waits are mostly caused by the start
-  /// of the program.
+  /// The minimum duration of a run whose wait is reported. In a shorter run, most of the wait is
+  /// caused by the start of the program.
   private static let elapsedMinimum = Duration.seconds(2)
 
   private let start: [String: Duration]

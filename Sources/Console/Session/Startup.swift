@@ -44,7 +44,8 @@ package enum Startup {
     return free < descriptorsNeeded ? .descriptors(free: free, needed: descriptorsNeeded) : nil
   }
 
-  /// Raises a limit as far as the parent permits; returns the resulting limit.
+  /// Raises a limit as far as the parent permits; returns the resulting limit, or `.max` if the
+  /// limit was sufficient or is unknown.
   @discardableResult
   private static func lift(_ resource: LimitIdentifier, to wanted: rlim_t) -> rlim_t {
     var limit = rlimit()

@@ -15,7 +15,8 @@ package struct Keyboard: Sendable {
       && (session.environment["CI"] ?? "").isEmpty
   }
 
-  /// Runs `body` with the keys, then restores the terminal.
+  /// Runs `body` with the keys, then restores the terminal. Returns `nil` without a call of `body`
+  /// if no keyboard is available.
   package static func use<Value: Sendable>(
     in session: some InteractiveSession, _ body: (Keyboard) async -> Value
   ) async -> Value? {

@@ -46,7 +46,8 @@ package struct Line: Equatable, Sendable {
   private static let wrappingMinimum = 20
 
   /// Returns lines of at most `columns` columns, wrapped at spaces. The following lines are
-  /// indented as the first, by two columns at least. A longer word occupies a separate line.
+  /// indented as the first, or by two columns if the first is not indented. A longer word occupies
+  /// a separate line.
   package func wrapped(to columns: Int) -> [Line] {
     guard self.columns > columns, columns >= Self.wrappingMinimum else { return [self] }
     let indent = String(repeating: " ", count: text.prefix { $0 == " " }.count)

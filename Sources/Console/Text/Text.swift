@@ -1,6 +1,6 @@
 import OtaflashNumerals
 
-/// Numbers and lines as text.
+/// Formats numbers, durations and rates, decodes hexadecimal digits, and wraps text into lines.
 package enum Text {
   /// Returns a text such as `266,112`.
   package static func grouped(_ number: Int) -> String { Numerals.grouped(number) }

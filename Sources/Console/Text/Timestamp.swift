@@ -15,8 +15,8 @@ package enum Timestamp {
     return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
   }
 
-  /// Returns a time in the past for people: `12 s ago`, `5 min ago`, `3 h ago`, `4 days ago`; after
-  /// two weeks the date, in UTC.
+  /// Returns a time in the past for display: `12 s ago`, `5 min ago`, `3 h ago`, `4 days ago`;
+  /// after two weeks the date, in UTC.
   ///
   /// - Parameters:
   ///   - seconds: the seconds since 1970.

@@ -17,7 +17,8 @@ package enum BluetoothAir {
     })
   }
 
-  /// Returns the devices discovered within `limit`, each once; `found` receives each device.
+  /// Returns the devices discovered within `limit`, each once; `found` receives each device, or
+  /// with `duplicates` each advertisement.
   ///
   /// - Parameter endsWhenCancelled: whether a cancelled survey returns the devices found so far
   ///   instead of failing.

@@ -212,7 +212,7 @@ package struct LiveTable: Sendable {
     return lines.suffix(max(height - 1, 1)).map { $0.clipped(to: columns, in: style) }
   }
 
-  /// Returns the columns of the selected row that were omitted.
+  /// Returns the id of the selected row, and the reason for its verdict.
   private func detail(in style: Style) -> Line {
     guard let row = visible.first(where: { $0.id == selected }) else { return "" }
     let reason = row.lastSeen == nil ? "chosen last; not found yet" : fit?.reason(row.services)

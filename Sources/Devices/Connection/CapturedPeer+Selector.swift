@@ -17,7 +17,8 @@ extension CapturedPeer {
 
   /// Creates the address for a device without an address: a static random address (Core 5.4, Vol 6,
   /// Part B, 1.3.2.1), generated from the device's name (C0:0F and a CRC32). Therefore, the address
-  /// of a device is constant, and different devices have different addresses.
+  /// of a device is constant, and two devices have the same address only if their names have the
+  /// same CRC32.
   package init(standingFor name: String) {
     let checksum = CRC32.checksum(name.utf8)
     let bytes = (0..<4).map { UInt8(truncatingIfNeeded: checksum >> (8 * $0)) }

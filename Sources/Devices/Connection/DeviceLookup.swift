@@ -29,14 +29,14 @@ extension DeviceCommand {
   }
 }
 
-/// Resolves `-d last` and aliases first, because another run may later connect to another device,
-/// or assign the alias to another device.
+/// Resolves `-d last` and aliases at the start of a run, because another run may later connect to
+/// another device, or assign the alias to another device.
 package struct DeviceLookup: Sendable {
   package let environment: [String: String]
 
   package init(environment: [String: String]) { self.environment = environment }
 
-  /// Returns the device, independent of the way in which it was selected.
+  /// Returns the device to which `last` or an alias refers; other selectors are returned unchanged.
   package func resolved(_ device: DeviceSelector) throws(CommandFault) -> DeviceSelector {
     switch device.kind {
     case .address, .name, .unix, .simulated: device

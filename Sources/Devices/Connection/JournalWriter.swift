@@ -7,7 +7,7 @@ import Synchronization
 /// Records the progress of an update, so that a later run can report the interruption. The entry is
 /// only a hint: the device decides at which offset the transfer resumes.
 package final class JournalWriter: Sendable {
-  /// The number of bytes between two entries; writing each entry waits for the disk.
+  /// The minimum number of bytes between two entries; writing each entry waits for the disk.
   private static let noteStep = 64 * 1024
 
   private struct Page: Sendable {

@@ -119,7 +119,7 @@ package struct SimulatedDevice: Sendable {
 }
 
 extension FlashFault {
-  /// The errno of the flash file; EIO if the content of the flash was not written by a bootloader.
+  /// The errno of a failed operation on the flash file; EIO for any other fault.
   fileprivate var errno: Int32 {
     if case .medium(_, let errno) = self { errno } else { EIO }
   }

@@ -47,7 +47,8 @@ package struct ImageComparison {
       .deliveries(base: base)
   }
 
-  /// Returns the smallest size for each window.
+  /// Returns the size of the smallest patch for each codec, for heatshrink with each window, and
+  /// with `hasMap` for each codec of format 2.
   private static func sizes(
     _ content: Delivery.Content, of image: [UInt8], against base: PatchBase,
     _ codecs: [PatchCodec], _ windows: [Int], hasMap: Bool = false
@@ -123,7 +124,7 @@ extension ImageComparison.Prediction {
 }
 
 extension Delivery {
-  /// The codec as text, such as `patch, crle + heatshrink 10,8`.
+  /// The content and its codecs as text, such as `patch, crle + heatshrink 10,8`.
   fileprivate var words: String {
     let codecs = codecs.map(\.words).joined(separator: " + ")
     return codecs.isEmpty ? content.words : content.words + ", " + codecs

@@ -100,7 +100,7 @@ extension FirmwarePackage {
   /// The version that the device runs after the update: the version of the last image.
   package var version: FirmwareVersion? { parts[parts.count - 1].version }
 
-  /// The facts of every image, with an empty line between two.
+  /// The facts of every image, with an empty line between two images.
   package var lines: [String] {
     var lines = parts.count == 1 ? [] : ["\(name)  \(kind.rawValue), \(parts.count) images", ""]
     for (number, part) in parts.enumerated() {

@@ -4,7 +4,8 @@ import OtaflashState
 
 /// The firmware file of a command.
 package enum ImageSource {
-  /// Returns the files that are read for a firmware file: the file itself and its sidecar files.
+  /// Returns the files that are read for a firmware file: the file itself and its sidecar file;
+  /// none for standard input.
   package static func files(of path: String) -> [String] {
     path == ImageFile.standardInput ? [] : [path, path + ImageFile.sidecarSuffix]
   }

@@ -4,8 +4,8 @@ import OtaflashUpdate
 
 /// The air limit, for the percentage in the progress line.
 package enum AirLimit {
-  /// The maximum image bytes per second of Write Commands in full packets; `nil` if PHY or
-  /// connection interval is unknown.
+  /// Returns the maximum payload of Write Commands in bytes per second, in PDUs of the best size;
+  /// `nil` if PHY or connection interval is unknown.
   package static let bytesPerSecond: @Sendable (LinkReport) -> Double? = { link in
     guard let limit = LinkLimit(link)?.bytesPerSecond(.withoutResponse, mtu: link.mtu) else {
       return nil

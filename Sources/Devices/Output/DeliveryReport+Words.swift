@@ -49,7 +49,8 @@ extension UpdateResult {
   /// the upload of a patch ends before the device has written the complete image.
   package var madeIn: Duration { uploadTook + verifyTook }
 
-  /// The rate in image bytes per second, if fewer bytes than the image has were sent.
+  /// The rate in image bytes per second; `nil` if the device only supports images, or nothing was
+  /// sent.
   package var imageRate: Double? {
     guard let bytesMade, madeIn > .zero else { return nil }
     return Double(bytesMade) / madeIn.inSeconds

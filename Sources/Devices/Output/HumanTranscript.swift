@@ -27,7 +27,7 @@ package struct HumanTranscript: Sendable {
   private let device: String
   private let progress: OutputSettings.Progress
   private let style: Style
-  /// The air limit in image bytes per second, if known.
+  /// The air limit in bytes per second, if known.
   private let airLimit: @Sendable (LinkReport) -> Double?
 
   private var link: LinkReport?
@@ -92,8 +92,8 @@ package struct HumanTranscript: Sendable {
 
   // MARK: Transitions
 
-  /// Returns a note for a single-slot firmware loader: until the upload is complete, the device has
-  /// no application.
+  /// Returns the caution of the report, and a note for a single-slot firmware loader: until the
+  /// upload is complete, the device has no application.
   private func notes(on report: DeviceReport) -> [Step] {
     let caution = report.caution.map { [Step.line("  warning: " + $0)] } ?? []
     guard report.isInBootloader, report.smp?.bootloaderMode == .firmwareLoader, progress != .none
@@ -215,7 +215,8 @@ package struct HumanTranscript: Sendable {
     return progress == .none ? [] : flushTicks() + [.line("  " + Line(report.sentence))]
   }
 
-  /// Returns the end of the current line. The next event reports the new content and the reason.
+  /// Returns the line of the completed stages. The next event reports the new content and the
+  /// reason.
   private mutating func givenUp() -> [Step] {
     transfer = .none
     return flushTicks()

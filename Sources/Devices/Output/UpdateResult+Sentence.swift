@@ -3,7 +3,7 @@ import OtaflashFirmware
 import OtaflashUpdate
 
 extension UpdateResult {
-  /// Returns the line that reports success.
+  /// Returns the line that reports the outcome.
   /// - Parameter name: the expected version with its build; it is printed if that version runs.
   package func sentence(in style: Style, naming name: (FirmwareVersion, String)? = nil) -> Line {
     let named: String? = if let to, let name, name.0 == to { name.1 } else { to?.description }

@@ -6,7 +6,8 @@ import OtaflashFirmware
 /// A regular file of the system, observed through the kernel.
 package struct SystemFile: WatchedFile {
   private let path: String
-  /// `nil` if the kernel reports no changes; the file is then only compared at intervals.
+  /// `nil` if the kernel has no resources for notifications; changes are then detected only by
+  /// comparison at intervals.
   private let changes: FileChanges?
 
   package init(path: String) {

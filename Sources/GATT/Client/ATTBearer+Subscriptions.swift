@@ -71,8 +71,8 @@ extension ATTBearer {
   }
 
   /// Writes the configuration of values whose observers were removed without a write. Returns when
-  /// the bearer has ended. The transaction timeout limits each write, and nothing is written to a
-  /// link that has ended.
+  /// no such value is left, the bearer has ended, or the task is cancelled. The transaction timeout
+  /// limits each write, and nothing is written to a link that has ended.
   func keepSubscriptions() async {
     while ended == nil, let value = state.withLock({ $0.subscriptions.takeUntold() }) {
       do throws(GATTFault) {

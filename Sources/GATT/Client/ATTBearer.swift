@@ -9,10 +9,10 @@ import Synchronization
 /// other method may be called from any task. When the link ends, every pending wait fails
 /// immediately.
 package final class ATTBearer: Sendable {
-  /// Responses and confirmations that wait to be sent. The protocol permits one response and one
-  /// confirmation at a time, so a peer that causes more violates the protocol.
+  /// The maximum number of responses and confirmations that wait to be sent. The protocol permits
+  /// one response and one confirmation at a time, so a peer that causes more violates the protocol.
   private static let answersMaximum = 16
-  /// The maximum number of tasks that wait for the request slot.
+  /// The maximum number of tasks that wait at each gate.
   private static let requestersMaximum = 256
   /// The pause before a retry when the queue is full.
   static let roomPause = Duration.milliseconds(100)

@@ -10,8 +10,8 @@ extension GATTClient {
   }
 
   /// Subscribes to a characteristic (4.10, 4.11), and returns the subsequent values. The Client
-  /// Characteristic Configuration is written for the first subscriber only. When the last
-  /// subscriber has released its stream, the connection queues a write of 0 if the link still
+  /// Characteristic Configuration is written only for the first subscriber of each kind. When the
+  /// last subscriber has released its stream, the connection queues a write of 0 if the link still
   /// exists. A bonded device keeps the configuration if the link ends before this write.
   ///
   /// - Parameters:

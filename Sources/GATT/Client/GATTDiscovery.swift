@@ -104,8 +104,8 @@ extension GATTClient {
     return found
   }
 
-  /// Returns the first characteristic with a UUID in the first service with a UUID. Runs discovery
-  /// if needed.
+  /// Returns the first characteristic with a UUID in the first service with a UUID that contains
+  /// such a characteristic. Runs discovery if needed.
   ///
   /// - Throws: `.notFound` with the missing UUID.
   public func characteristic(

@@ -18,8 +18,8 @@ struct SubscriptionLedger {
 
   private struct Configuration {
     let descriptor: AttributeHandle
-    /// The configuration on the server; `nil` during a write, and after a write whose response was
-    /// not awaited.
+    /// The configuration on the server; `nil` before the first write, during a write, and after a
+    /// write whose response was not awaited.
     var written: UInt16?
   }
 
@@ -93,7 +93,8 @@ struct SubscriptionLedger {
     configurations[value]?.written = change.wanted
   }
 
-  /// Records that the server refused the write, so its configuration is unchanged.
+  /// Records that the server refused the write, so its configuration is unchanged. An unknown
+  /// configuration counts as 0.
   mutating func refused(_ change: Change, of value: AttributeHandle) {
     guard configurations[value]?.descriptor == change.descriptor else { return }
     configurations[value]?.written = change.former ?? 0

@@ -1,7 +1,8 @@
 import Synchronization
 
-/// A bounded queue with any number of producers and one consumer. Producers never wait: excess
-/// elements are rejected, so that a slow consumer cannot stall a link.
+/// A bounded queue with any number of producers and one consumer. Producers never wait, so
+/// that a slow consumer cannot stall a link: if the queue is full, `offer` rejects the element, and
+/// `push` drops the oldest element.
 package final class Mailbox<Element: Sendable>: Sendable {
   private struct State {
     var elements: [Element] = []
@@ -47,8 +48,8 @@ package final class Mailbox<Element: Sendable>: Sendable {
     return accepted
   }
 
-  /// Adds an element, and drops the oldest elements if the mailbox is full. Returns the number of
-  /// dropped elements.
+  /// Adds an element, and drops the oldest element if the mailbox is full. Returns the number of
+  /// dropped elements. Has no effect if the mailbox is finished.
   @discardableResult
   package func push(_ element: Element) -> Int {
     let (dropped, waiter) = state.withLock { state -> (Int, OneShot<Void>?) in

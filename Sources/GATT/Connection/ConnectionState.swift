@@ -34,8 +34,8 @@ public enum ConnectionFailure: Error, Equatable, Sendable {
   indirect case impossible(ConnectionMachine.IllegalStep)
 }
 
-/// An event of a connection. Each input without an error moves the connection to another state;
-/// `failed` moves the connection to `idle` from any state.
+/// An event of a connection. An input may leave the state unchanged; `failed` and `closed` move the
+/// connection to `idle` from any state.
 public enum ConnectionInput: Equatable, Sendable {
   /// A scanner looks for the device.
   case scanStarted
@@ -132,7 +132,7 @@ public struct ConnectionMachine: Equatable, Sendable {
 
   /// Returns the next state while a link exists. Discovery and subscriptions may run in several
   /// tasks at the same time. While a procedure runs, the state is the state of the procedure; when
-  /// it fails, the state before the procedure returns.
+  /// it fails, the connection returns to the state before the procedure.
   private func nextOnLink(after input: ConnectionInput) -> ConnectionState? {
     switch (state, input) {
     case (.subscribing, .discoveringServices): .subscribing

@@ -32,7 +32,7 @@ extension Peripheral {
   ///   the clock.
   ///   - adapter: the source of the adapter state. While the adapter is switched off, the call
   ///   waits without a limit. `nil`: the call throws immediately if the adapter is off.
-  ///   - observe: called with each attempt. It must return quickly.
+  ///   - observe: called with each event. It must return quickly.
   ///   - body: the work on one connection; restarted after each loss.
   /// - Throws: the last failure if no attempt is left. A failure that a new connection cannot fix
   ///   is thrown immediately: a refusal, a violation, a missing permission or adapter, a
@@ -69,7 +69,7 @@ extension Peripheral {
       })
   }
 
-  /// The interval between two attempts.
+  /// The parameters of the wait between two attempts.
   struct Pause {
     let strategy: ReconnectionStrategy
     let random: (() -> Double)?
@@ -113,7 +113,8 @@ extension Peripheral {
     }
   }
 
-  /// Waits for the next attempt and counts it; returns `false` if no attempt is left.
+  /// Waits for the next attempt and counts it; returns `false` if no attempt is left, a new
+  /// connection cannot resolve the fault, or the task is cancelled.
   func wait(
     _ pause: Pause, after fault: PeripheralFault, _ attempt: inout Int,
     reporting observe: (ReconnectionEvent) -> Void

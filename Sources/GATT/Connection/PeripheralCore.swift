@@ -25,8 +25,8 @@ final class PeripheralCore: Sendable {
     var isClosed = false
   }
 
-  /// The clients that were passed to the service task but are not served yet; all except the newest
-  /// have ended.
+  /// The maximum number of clients that were passed to the service task but are not served yet; all
+  /// except the newest have ended.
   private static let clientsMaximum = 8
 
   let clock: any LinkClock
@@ -131,8 +131,9 @@ final class PeripheralCore: Sendable {
 
   // MARK: Life
 
-  /// Adds a job for the service task, which runs jobs in the order of the calls unless a decorated
-  /// queue changes the order. Returns `false` if the queue is full.
+  /// Adds a job for the service task, which starts jobs in the order of the calls. The place that a
+  /// job has reserved in the queue determines when its command runs. Returns `false` if the
+  /// peripheral is closed or too many jobs wait.
   func offer(_ job: @escaping @Sendable () async -> Void) -> Bool { jobs.offer(job) }
 
   /// Serves the connections, and the commands whose results are not awaited, until `close`.

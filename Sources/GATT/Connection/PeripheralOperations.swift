@@ -85,7 +85,7 @@ extension CommandPerformer where Context == PeripheralTurn {
   ///
   /// - Parameters:
   ///   - characteristic: the first characteristic with this UUID in the service.
-  ///   - service: the first service with this UUID.
+  ///   - service: the first service with this UUID that contains the characteristic.
   ///   - capacity: the number of values kept for a slow reader, 1 or more; the oldest values are
   ///     dropped.
   ///   - limit: the time limit from the start of the operation, including the time to connect.

@@ -19,7 +19,7 @@ public struct PeripheralTurn: Sendable {
   ///
   /// - Parameters:
   ///   - receiveMTU: the MTU that a new connection reports to a peer that sends an Exchange MTU
-  ///     Request before `GATTClient.requestMTU`; both must be equal.
+  ///     Request before `GATTClient.requestMTU`; pass the same value to `requestMTU`.
   ///   - followsServiceChanges: whether a new connection subscribes to Service Changed
   ///     automatically. Pass `false` if the device may be another device, so that nothing is
   ///     written to it.

@@ -11,14 +11,14 @@ extension Peripheral {
   ///
   /// - Parameters:
   ///   - characteristic: the first characteristic with this UUID in the service.
-  ///   - service: the first service with this UUID.
+  ///   - service: the first service with this UUID that contains the characteristic.
   ///   - strategy: the waits, and the number of attempts in a row. The count restarts when a
   ///     connection has lasted longer than the strategy's longest wait.
   ///   - adapter: the source of the adapter state. While the adapter is switched off, the sequence
   ///   waits without a limit. `nil`: the sequence ends if the adapter is off.
   ///   - capacity: the number of values kept for a slow reader, 1 or more; the oldest values are
   ///     dropped and counted.
-  ///   - observe: called with each attempt. It must return quickly.
+  ///   - observe: called with each event. It must return quickly.
   public func values(
     of characteristic: BluetoothUUID, in service: BluetoothUUID,
     reconnecting strategy: ReconnectionStrategy = .exponential(attempts: .max),

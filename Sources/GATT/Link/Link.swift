@@ -35,7 +35,8 @@ public protocol Link: AnyObject, Sendable {
   func close()
 }
 
-/// The reason why a link no longer carries PDUs.
+/// The reason why an operation of a link failed. The link has ended, except after `.cancelled` and
+/// `.tooLarge`.
 #if hasAttribute(nonexhaustive)
 @nonexhaustive
 #endif
@@ -79,7 +80,7 @@ extension Link {
   /// The default: every PDU is sent with `send`.
   public func offer(_ pdu: [UInt8]) throws(LinkLoss) -> Bool { false }
 
-  /// The default: the link is open, and stays open.
+  /// The default: the link is not encrypted, and its security cannot be raised.
   public var security: AttributeSecurity { [] }
 
   public func raiseSecurity(to wanted: AttributeSecurity) async throws(SecurityFault) {

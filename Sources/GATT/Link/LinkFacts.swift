@@ -2,8 +2,7 @@ import OtaflashATT
 
 /// The parameters of a radio link that the transport knows; unknown parameters are `nil`.
 public struct LinkFacts: Equatable, Sendable {
-  /// The number of payload bytes that a link-layer packet can carry (Core 5.4, Vol 6, Part B,
-  /// 4.5.10).
+  /// The possible values of the link-layer payload in bytes (Core 5.4, Vol 6, Part B, 4.5.10).
   package static let linkLayerPayloads = 27...251
 
   /// The PHY in use.

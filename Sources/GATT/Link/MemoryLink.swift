@@ -45,7 +45,8 @@ public final class MemoryLink: Link {
   public func close() { end(.closedLocally, peer: .closedByPeer) }
 
   /// Ends the link like a radio link whose device is out of range: both ends report a supervision
-  /// timeout after they have delivered the PDUs that were sent before.
+  /// timeout. The other end first delivers the PDUs that were sent before; this end discards PDUs
+  /// that it has not read.
   public func loseSupervision() { end(.supervisionTimeout, peer: .supervisionTimeout) }
 
   private func end(_ cause: LinkLoss, peer peerCause: LinkLoss) {

@@ -40,7 +40,7 @@ public final class TracingLink: Link {
   ///   - trace: called with a PDU before the PDU is passed to the transport, so that a response is
   ///   never reported before its request, and with a received PDU before `receive` returns it. The
   ///   closure must return quickly: the link waits for it.
-  ///   - ended: called once with the reason when `send` or `receive` reports the end of the link,
+  ///   - ended: called once with the reason when `receive` reports the end of the link,
   ///   or the caller closes the link. The closure must also return quickly.
   public init(
     _ link: any Link, clock: any LinkClock, trace: @escaping @Sendable (Crossing) -> Void,

@@ -53,26 +53,26 @@ public struct DecoratedPerformer<Context: Sendable>: CommandPerformer {
 }
 
 extension CommandPerformer {
-  /// Returns the same queue; each of its commands is decorated. The last decorator is the
-  /// outermost.
+  /// Returns a queue that decorates each command and performs it in this queue. Commands that are
+  /// performed directly in this queue are not decorated. The last decorator is the outermost.
   public func decorated(by decorator: any CommandDecorator<Context>) -> DecoratedPerformer<Context>
   {
     let base = self as? DecoratedPerformer<Context> ?? DecoratedPerformer(self)
     return base.adding(decorator)
   }
 
-  /// Returns the same queue; its commands are limited to `duration` from their start, and then fail
-  /// with `QueueFault.timedOut`. A command whose failure contains its progress
-  /// (`TimeLimitedFault`), such as a firmware update, fails with that failure.
+  /// Returns a queue that limits its commands to `duration` from their start; then they fail with
+  /// `QueueFault.timedOut`. A command whose failure contains its progress (`TimeLimitedFault`),
+  /// such as a firmware update, fails with that failure.
   public func timeLimit(
     _ duration: Duration, on clock: any LinkClock
   ) -> DecoratedPerformer<Context> {
     decorated(by: TimeLimitDecorator<Context>(duration, on: clock))
   }
 
-  /// Returns the same queue; its commands are repeated, without other commands in between, after a
-  /// failure that `isWorthRetrying` accepts (`Command.retrying`). The closure receives the
-  /// command's own error, or the `QueueFault` of an inner decorator.
+  /// Returns a queue that repeats a command, without other commands in between, after a failure
+  /// that `isWorthRetrying` accepts (`Command.retrying`). The closure receives the command's own
+  /// error, or the `QueueFault` of an inner decorator.
   ///
   /// - Parameters:
   ///   - strategy: the waits, and the maximum number of further attempts.
@@ -91,16 +91,16 @@ extension CommandPerformer {
         strategy: strategy, clock: clock, random: random, isWorthRetrying: isWorthRetrying))
   }
 
-  /// Returns the same queue; `preparation` (for example to connect or to authorize) runs before
-  /// each of its commands.
+  /// Returns a queue that runs `preparation` (for example to connect or to authorize) before each
+  /// of its commands.
   public func preceded<Ignored, Failure>(
     by preparation: Command<Context, Ignored, Failure>
   ) -> DecoratedPerformer<Context> {
     decorated(by: PreparationDecorator<Context>(preparation))
   }
 
-  /// Returns the same queue; `conclusion` (for example to log out or to disconnect) runs after each
-  /// of its commands, even after a failure (`Command.followed`). Cancelling a command does not
+  /// Returns a queue that runs `conclusion` (for example to log out or to disconnect) after each of
+  /// its commands, even after a failure (`Command.followed`). Cancelling a command does not
   /// cancel the conclusion.
   ///
   /// - Parameters:

@@ -2,7 +2,7 @@
 protocol ConnectedContext {
   /// Records that a time limit ended the command.
   func noteTimeout()
-  /// Ends an unresponsive connection, so that the next attempt connects again instead of waiting
-  /// for a response that never arrives.
+  /// Ends the connection if it may be unresponsive, so that the next attempt connects again instead
+  /// of waiting for a response that never arrives.
   func leaveSilentConnection()
 }

@@ -51,8 +51,8 @@ public struct ReconnectionStrategy: Sendable {
       .exponential, base: base, ceiling: ceiling, attempts: attempts, jitter: jitter)
   }
 
-  /// Waits for the result of `wait` before further attempt 1, 2, …, at most `ceiling`; if the
-  /// result is `nil`, no further attempt is made.
+  /// Waits for the duration that `wait` returns for further attempt 1, 2, …, at most `ceiling`; if
+  /// `wait` returns `nil`, no further attempt is made.
   ///
   /// ```swift
   /// .custom(attempts: 10) { attempt in attempt < 4 ? .milliseconds(500) : .seconds(30) }

@@ -3,7 +3,8 @@ import Synchronization
 
 /// The result of queueing a notification or an indication.
 public enum ValueOutcome: Equatable, Sendable {
-  /// The value is queued and will be sent, unless the link ends or the client unsubscribes first.
+  /// The value is queued and will be sent, unless the link ends, the client unsubscribes, or the
+  /// value becomes longer than a lower ATT_MTU permits.
   case queued
   /// No client is connected.
   case notConnected

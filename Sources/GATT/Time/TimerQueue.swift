@@ -9,7 +9,7 @@ package struct TimerQueue<Payload> {
     @inlinable init(number: UInt64) { self.number = number }
   }
 
-  /// The number of cancelled timers in `order` that triggers a cleanup.
+  /// The maximum number of cancelled timers in `order` for which no cleanup occurs.
   @inlinable static var cancelledKept: Int { 64 }
 
   @usableFromInline var order = TimerOrder()

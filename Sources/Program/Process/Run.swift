@@ -37,7 +37,8 @@ package struct Run: Sendable {
     }
   }
 
-  /// Replaces `-d last` with the last connected device, and an alias with its device.
+  /// Runs a command, after it replaced `-d last` with the last connected device, and an alias with
+  /// its device.
   private func begin(_ command: any Subcommand, called name: String) async -> ExitStatus {
     guard command.global.simulatedAir == nil || type(of: command).takesSimulatedAir else {
       return refuse(

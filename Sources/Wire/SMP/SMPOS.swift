@@ -1,4 +1,4 @@
-/// The commands of the OS management group (Zephyr, MCUmgr group 0) that an update needs.
+/// The commands of the OS management group (Zephyr, MCUmgr group 0) that otaflash uses.
 package enum SMPOS {
   /// Command 0: returns the same string.
   package struct Echo: SMPRequest {
