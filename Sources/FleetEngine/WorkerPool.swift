@@ -15,6 +15,13 @@ package struct WorkerPool: Sendable {
   /// transfer.
   private static let sampleInterval = Duration.seconds(5)
 
+  /// Returns the maximum number of concurrent transfers of a worker.
+  ///
+  /// - Parameter parallel: the number of transfers on each adapter; `nil` = automatic.
+  package static func places(adapters: Int, parallel: Int?) -> Int {
+    adapters * (parallel ?? AdapterLane.linksMaximum)
+  }
+
   let worker: FleetWorker
   /// The number of concurrent transfers on an adapter; `nil` = automatic.
   let parallel: Int?

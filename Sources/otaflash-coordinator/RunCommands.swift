@@ -79,8 +79,9 @@ struct RunCommand: Subcommand {
     guard run.state.hasPrefix("complete") else {
       return .failed(.fleetStopped, outcome: "stopped", device: nil)
     }
-    let failed: DeviceTable = try await client.get("/runs/\(run.run)/devices?outcome=failed&size=1")
-    return failed.total == 0
+    let path = "/runs/\(run.run)/devices?outcome=succeeded&size=1"
+    let succeeded: DeviceTable = try await client.get(path)
+    return succeeded.total == run.devices
       ? .done("complete") : .failed(.someFailed, outcome: "complete", device: nil)
   }
 

@@ -5,6 +5,8 @@ package enum FileFault: Error, Equatable {
   case isDirectory(path: String)
   /// The file is a pipe or a device that delivered no data within `waited`.
   case silent(path: String, waited: Duration)
+  /// The file has more than `limit` bytes.
+  case tooLarge(path: String, limit: Int)
   /// The run was stopped while it waited for data.
   case interrupted(path: String)
 }

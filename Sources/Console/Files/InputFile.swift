@@ -45,6 +45,13 @@ package struct InputFile: Sendable {
     try read({ $0 }, admits: { (_: stat) throws(FileFault) in })
   }
 
+  /// Reads the file, and refuses a file with more than `limit` bytes.
+  package func readComplete() throws(FileFault) -> [UInt8] {
+    let content = try read()
+    guard content.count <= limit else { throw .tooLarge(path: path, limit: limit) }
+    return content
+  }
+
   /// Returns whether reading the file may wait: it is neither a regular file nor a directory.
   package static func isNoRegularFile(_ path: String) -> Bool {
     var status = stat()

@@ -15,6 +15,10 @@ package enum CommandRefusal: Error, Hashable, Sendable, CustomStringConvertible 
   case hasEnded
   case isBeingCancelled
   case isPaused
+  /// The run is paused, and does not wait for approval.
+  case waitsForResume
+  /// The run waits for approval, and is not paused.
+  case waitsForApproval
   case nothingToResume
   case nothingToRetry
   case unknownDevice(String)
@@ -25,8 +29,10 @@ package enum CommandRefusal: Error, Hashable, Sendable, CustomStringConvertible 
     case .hasEnded: "the run has ended"
     case .isBeingCancelled: "the run is being cancelled"
     case .isPaused: "the run is already paused"
+    case .waitsForResume: "the run does not wait for approval; it is paused"
+    case .waitsForApproval: "the run is not paused; it waits for approval"
     case .nothingToResume: "the run is not paused and does not wait for approval"
-    case .nothingToRetry: "no device of the run has failed"
+    case .nothingToRetry: "no device of the run has failed, is absent, or was skipped"
     case .unknownDevice(let device): "the run has no device '\(device)'"
     case .notSettled(let device): "\(device) is still being updated"
     }

@@ -97,7 +97,8 @@ package struct CampaignText: Sendable {
   /// be read.
   func digest(ofFile name: String) -> String? {
     do throws(FileFault) {
-      return Self.sha256(try InputFile(path: resolve(name), limit: Self.recordedLimit).read())
+      let file = InputFile(path: resolve(name), limit: Self.recordedLimit)
+      return Self.sha256(try file.readComplete())
     } catch {
       return nil
     }

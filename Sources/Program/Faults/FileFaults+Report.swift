@@ -26,6 +26,11 @@ extension FaultReport {
           .file, "\(path) sent no data for \(Text.seconds(waited))",
           why: "The input is not a regular file, and no process writes to it.",
           help: context.list(path), retryable: true)
+      case .tooLarge(let path, let limit):
+        FaultReport(
+          .file, "\(path) has more than \(Text.grouped(limit)) B",
+          why: "The command accepts no larger file; nothing was sent to any device.",
+          help: context.list(path))
       case .interrupted(let path):
         FaultReport(
           .interrupted, "reading \(path) was stopped", why: "Nothing was sent to any device.",

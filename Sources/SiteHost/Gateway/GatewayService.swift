@@ -116,7 +116,8 @@ package struct GatewayService: Sendable {
             await self.report(with: reporter) {
               GatewayReport(
                 version: Release.version, adapters: transport.adapters(),
-                places: settings.parallel ?? transport.adapters().count,
+                places: WorkerPool.places(
+                  adapters: transport.adapters().count, parallel: settings.parallel),
                 jobs: exchange.claimedJobs, startedAt: started)
             }
           }

@@ -41,8 +41,8 @@ package struct CommandEffect: Hashable, Sendable {
     _ = try FleetRules.events(for: command, in: index.run)
     let kind = FleetRules.kind(of: command, in: index.run)
     switch (action, kind) {
-    case (.approve, .resume): throw .nothingToResume
-    case (.resume, .approve): throw .isPaused
+    case (.approve, .resume): throw .waitsForResume
+    case (.resume, .approve): throw .waitsForApproval
     default: break
     }
     self.action = action

@@ -117,13 +117,15 @@ struct UpdateLifeCycle: Sendable {
     while true {
       var stage = UpdateStage.connect
       var session: (any UpdateSession)?
+      var isProven = true
       do throws(UpdateFault) {
         let opened = try await openSession(
           attempt: attempt + 1, at: search.place(afterConnecting: context.tally.wasConnected))
         session = opened
         search.found()
         version = opened.device.runningVersion ?? version
-        return try await transfer(over: opened, restart: restart, stage: &stage)
+        return try await transfer(
+          over: opened, restart: restart, stage: &stage, isProven: &isProven)
       } catch .imageRejected(let expected, let found) {
         guard imageRepeats < Self.imageRepeatsMaximum else {
           throw .imageRejected(expectedCRC32: expected, deviceCRC32: found)
@@ -141,7 +143,7 @@ struct UpdateLifeCycle: Sendable {
         // A device whose last answer was lost may have executed the request; the next connection
         // shows whether it did.
         if let session, stage == .activate {
-          return activated(session, isAnswered: false)
+          return activated(session, isAnswered: false, isProven: isProven)
         }
         if let places = session?.bootloaderPlaces, !places.isEmpty, stage == .detach {
           return .detached(to: places)
@@ -158,7 +160,8 @@ struct UpdateLifeCycle: Sendable {
 
   /// Performs the steps of one connection, in order.
   private func transfer(
-    over session: any UpdateSession, restart: Bool, stage: inout UpdateStage
+    over session: any UpdateSession, restart: Bool, stage: inout UpdateStage,
+    isProven: inout Bool
   ) async throws(UpdateFault) -> ConnectionOutcome {
     context.observe(.device(session.device))
     context.tally.meet(session.device.hardware)
@@ -193,7 +196,6 @@ struct UpdateLifeCycle: Sendable {
       try await detach(session)
       return .detached(to: session.bootloaderPlaces)
     }
-    var isProven = true
     for plan in plans {
       let offset = try await send(plan, over: session, restart: restart, stage: &stage)
       if offset == plan.image.bytes.count, !session.provesHeldImages { isProven = false }
@@ -209,7 +211,7 @@ struct UpdateLifeCycle: Sendable {
   }
 
   private func activated(
-    _ session: any UpdateSession, isAnswered: Bool = true, isProven: Bool = true
+    _ session: any UpdateSession, isAnswered: Bool = true, isProven: Bool
   ) -> ConnectionOutcome {
     .activated(
       Activation(

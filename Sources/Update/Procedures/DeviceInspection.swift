@@ -158,19 +158,17 @@ public struct DeviceInspection: Sendable {
   ) async throws(UpdateFault) -> Survey {
     let offered = try await known.offered(by: client)
     let choice = choice(among: offered)
-    let spoken: ProtocolChoice.Candidates?
+    let spoken: ProtocolChoice.Candidates
     switch choice {
     case .success(let chosen): spoken = chosen
-    case .failure:
+    case .failure(let fault):
       let asked = options.updateProtocol
-      spoken = offered.first { asked == nil || $0.updateProtocol == asked }
-        .map { ProtocolChoice.Candidates(first: $0) }
-    }
-    guard let spoken else {
-      return Survey(
-        prospects: images.map {
-          Inspection.Prospect(image: $0, decision: .failure(.noUpdateService))
-        })
+      let other = offered.first { asked == nil || $0.updateProtocol == asked }
+      guard let other else {
+        return Survey(
+          prospects: images.map { Inspection.Prospect(image: $0, decision: .failure(fault)) })
+      }
+      spoken = ProtocolChoice.Candidates(first: other)
     }
     let context = UpdateContext(
       clock: clock, options: options, tally: UpdateProgressState(), observe: { _ in })

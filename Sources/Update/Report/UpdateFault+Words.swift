@@ -95,7 +95,7 @@ extension UpdateFault: ExplainedFault {
     case .reverted: "Its bootloader did not start the image, or started it and then reverted it."
     case .oldVersionStillRuns, .nothingStarted: "It accepted the image and did not start it."
     case .differentImageRuns:
-      "Its size or CRC32 differs; another host may have updated the device in the meantime."
+      "Its size, CRC32 or hash differs; another host may have updated the device in the meantime."
     case .otherVersionRuns(let running, _):
       "\(running) did not run before the update; it may be this image under another version, "
         + "or another image."
@@ -113,7 +113,7 @@ extension UpdateFault: ExplainedFault {
     case .blockKeepsFailing:
       "The device's memory or its receiver is faulty; the link detects transmission errors itself."
     case .stalled(_, let waited, let requestSize):
-      "The device made no progress in \(Numerals.seconds(waited)). It keeps the received bytes."
+      "The device made no progress in \(Numerals.seconds(waited))."
         + (requestSize.map {
           " Requests of \($0) bytes were not answered; shorter requests may help."
         } ?? "")

@@ -42,7 +42,7 @@ struct FilesPut: TargetedCommand {
   func perform(in session: Session) async throws(CommandFault) -> Ending {
     let bytes: [UInt8]
     do throws(FileFault) {
-      bytes = try InputFile(path: local, limit: Self.sizeMaximum).read()
+      bytes = try InputFile(path: local, limit: Self.sizeMaximum).readComplete()
     } catch {
       throw .file(error)
     }

@@ -96,9 +96,7 @@ enum SettingNumber: String, ExpressibleByArgument, CaseIterable, Sendable {
       }
       pattern = value
     } else if isSigned {
-      guard let value = Int64(text), size == 8 || abs(value * 2 + 1) < 1 << (8 * size) else {
-        return nil
-      }
+      guard let value = Int64(text), [0, -1].contains(value >> (8 * size - 1)) else { return nil }
       pattern = UInt64(bitPattern: value)
     } else {
       guard let value = UInt64(text), size == 8 || value >> (8 * size) == 0 else { return nil }

@@ -71,7 +71,8 @@ import Testing
     #expect(throws: DecodeFault(opcode: nil, reason: .empty)) { try ATTPDU(decoding: []) }
   }
 
-  /// A server must respond to these PDUs with Error Response 0x01, so they must decode (3.4.3.1).
+  /// A server must refuse these PDUs with the error Invalid Handle (0x01), so they must decode
+  /// (3.4.3.1 and 3.4.4.3).
   @Test(arguments: ["04 05 00 04 00", "04 00 00 FF FF", "0A 00 00"])
   func keepsValuesThatTheServerChecks(_ bytes: String) throws {
     #expect(try ATTPDU(decoding: hex(bytes)).encoded == hex(bytes))
@@ -104,8 +105,8 @@ import Testing
       }
       do throws(DecodeFault) {
         let pdu = try ATTPDU(decoding: bytes)
-        // UUIDs of different encoded lengths may have another form after the round trip, but the
-        // PDU is the same.
+        // A response with UUIDs of different lengths cannot be encoded. The decoder shortens UUIDs
+        // that have a short form.
         if !isMixedInformation(pdu) { #expect(try ATTPDU(decoding: pdu.encoded) == pdu) }
       } catch {
         #expect(error.opcode == bytes.first)

@@ -123,7 +123,7 @@ import Testing
     Double(size - 3) / Double(sizing.airTimeMicroseconds(size: size))
   }
 
-  /// The number of packet exchanges, by the arithmetic of the Core Specification.
+  /// The air time of a PDU in microseconds, by the arithmetic of the Core Specification.
   @Test func airTime() {
     #expect(PDUSizing(linkLayerPayload: 27).airTimeMicroseconds(size: 23) == 676)
     #expect(

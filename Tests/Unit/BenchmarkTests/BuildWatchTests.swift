@@ -29,7 +29,7 @@ import Testing
 
     func content() -> [UInt8]? { current.content }
 
-    /// Odd states are written by a process that keeps the file open.
+    /// If `isHeldOpen` is set, the writer of each state with an odd number keeps the file open.
     func isOpenForWriting() -> Bool { isHeldOpen && current.number.isMultiple(of: 2) == false }
 
     func age(of stamp: FileStamp) -> Duration {

@@ -12,7 +12,7 @@ import Testing
     let fault = Mutex<DeviceConsole.Fault?>(nil)
   }
 
-  /// Shows the console for a time, and returns its events.
+  /// Shows the console for at most `limit`; returns its events, and the error that ended it.
   private static func show(
     _ profile: String, _ channel: ConsoleChannel = .automatic, for limit: Duration = .seconds(10),
     sending lines: [String] = []

@@ -48,8 +48,8 @@ private struct Gain {
   private static let release = RelinkedFirmware(size: 160 * 1024, changing: 0.07)
   private static let slow = "sim:?phy=1M&interval=40ms&buffers=1&erase-ahead=yes"
 
-  /// The goal of docs/performance.md, with a smaller image, for which the start and the end are a
-  /// larger share of the time. The patch is so small that the device's flash is the limit.
+  /// The slow link of docs/performance.md, with a smaller image, for which the start and the end
+  /// are a larger share of the time. The patch is so small that the device's flash is the limit.
   @Test func aReleaseIsFourteenTimesAsFastOverASlowLink() throws {
     let gain = try Gain(Self.slow, Self.release)
     let patch = try gain.row(.difference)

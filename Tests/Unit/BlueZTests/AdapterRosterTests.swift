@@ -5,7 +5,7 @@ import Testing
 @testable import OtaflashBlueZ
 
 private let anyIndex: UInt16 = 0xFFFF
-/// The responses to Read Index List, and to Read Controller Information for hci0 and hci9, byte by
+/// The commands Read Index List, and Read Controller Information for hci0 and for hci9, byte by
 /// byte.
 private let listPacket: [UInt8] = [0x03, 0x00, 0xFF, 0xFF, 0x00, 0x00]
 private let first: [UInt8] = [0x04, 0x00, 0x00, 0x00, 0x00, 0x00]
@@ -101,7 +101,7 @@ private let tenth: [UInt8] = [0x04, 0x00, 0x09, 0x00, 0x00, 0x00]
     try await kernel.inform(of: 9, isOn: false)
     #expect(await reports.next() == [0])
 
-    // The setting is irrelevant: the roster queries the adapter and reports nothing.
+    // The setting is irrelevant: the roster queries the adapters and reports nothing.
     try await kernel.send(event: 0x0006, index: 0, [0x11, 0x02, 0, 0])
     try await kernel.list([0, 9])
     try await kernel.inform(of: 0, isOn: true)

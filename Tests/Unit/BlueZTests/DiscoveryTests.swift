@@ -68,7 +68,7 @@ private func named(_ name: String) -> [UInt8] {
     let service: [UInt8] = [3, 3, 0x0D, 0x18]
     try await kernel.found(lamp, service + named("lamp"))
     try await kernel.found(door, rssi: -90, service + named("door-01"))
-    // The name is not sufficient; the service arrives in the scan response.
+    // The name and the service are those of the earlier advertisement, which was too weak.
     try await kernel.found(door, rssi: -60, [])
     #expect(try await first?.name == "door-01")
     #expect(NamePattern("(") == nil)

@@ -52,7 +52,7 @@ import Testing
           return (await group.next() ?? nil) ?? []
         }
       }
-      // On a busy computer the time may pass before the message is sent; the test then has no
+      // On a busy computer the time may pass before the message is sent; the attempt then has no
       // result.
       if let received {
         #expect(received == [7])
@@ -72,7 +72,7 @@ import Testing
       return (before, currentThread())
     }
     #expect(threads.0 == threads.1)
-    // The Swift runtime chooses the executor of this task, which may be the loop.
+    // A detached task does not inherit the preference, so it runs on a thread of the pool.
     let pool = await Task.detached { currentThread() }.value
     #expect(threads.0 != pool)
   }

@@ -13,7 +13,7 @@ final class FakeKernel: Sendable {
     var raw: [Int32] = [-1, -1]
     precondition(socketpair(AF_UNIX, Int32(5), 0, &raw) == 0)
     for end in raw { precondition(fcntl(end, F_SETFL, O_NONBLOCK) == 0) }
-    // The time limit does not depend on the speed of the computer, because the script responds.
+    // The time limit is so long that it does not expire on a slow computer before the response.
     session = try MgmtSession(FileDescriptor(owning: raw[0]), answerLimit: .seconds(3600))
     socket = try SeqpacketSocket(FileDescriptor(owning: raw[1]), maximumSize: 4096)
   }
@@ -41,7 +41,7 @@ final class FakeKernel: Sendable {
         + advertising)
   }
 
-  /// Waits for the end, and returns the packets that were received before it.
+  /// Waits until the session is closed, and returns the packets that were received until then.
   func receiveToEnd() async -> [[UInt8]] {
     var packets: [[UInt8]] = []
     do throws(LinkLoss) {

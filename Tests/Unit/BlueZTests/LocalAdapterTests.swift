@@ -112,9 +112,8 @@ import Testing
   // MARK: Scan parameters
 
   private static let readConfiguration: [UInt8] = [0x4B, 0, 0, 0, 0, 0]
-  /// Discoveries listen for 11.25 ms in every 22.5 ms; the command must also contain the other
-  /// entries. Without an address, the connection uses the adapter that scans instead of the first
-  /// adapter, so the address of the scanning adapter is read.
+  /// A connection uses the adapter that scans, and not the first adapter. If the address of the
+  /// scanning adapter is unknown, the address is read.
   @Test func anAdapterConnectsByItsOwnAddress() async throws {
     let kernel = try FakeKernel()
     let session = kernel.session
@@ -143,6 +142,8 @@ import Testing
     }
   }
 
+  /// The defaults of the kernel: discoveries listen for 11.25 ms in every 22.5 ms. The other
+  /// entries concern connections.
   private static let configuration: [UInt8] =
     [0x11, 0, 2, 0x24, 0, 0x12, 0, 2, 0x12, 0, 0x17, 0, 2, 0x18, 0, 0x18, 0, 2, 0x28, 0]
     + [0x19, 0, 2, 0, 0, 0x1A, 0, 2, 0x2A, 0]

@@ -60,8 +60,9 @@ import Testing
         0x35, 0x00, 0x00, 0x00, 0x11, 0x00, 0x01, 0x00, 0x01, 0x00, 0x00, 0xEE, 0xFF, 0xC0, 0x02,
         0x06, 0x00, 0x0C, 0x00, 0x00, 0x00, 0xC8, 0x00,
       ])
-    // The parameters are invalid: interval too short, minimum above maximum, timeout not above the
-    // interval, latency too long.
+    // The parameters are invalid: an interval that is too short or too long, a minimum above the
+    // maximum, a latency that is too long, and a timeout that is out of range or too short for the
+    // interval and the latency.
     for (low, high, latency, timeout) in [
       (5, 12, 0, 200), (13, 12, 0, 200), (6, 3200, 0, 400), (6, 3201, 0, 3200), (6, 80, 0, 10),
       (6, 12, 500, 3200), (80, 80, 1, 21), (6, 6, 0, 9), (6, 6, 0, 3201),
@@ -153,8 +154,8 @@ import Testing
   }
 
   @Test func malformedStructuresAreSkipped() {
-    // The data is malformed: a UUID list with an odd byte, manufacturer data without a company, a
-    // truncated structure.
+    // The data is malformed: a UUID list with an odd byte, manufacturer data without a company,
+    // flags without a value, a name that is not UTF-8, a truncated structure.
     let data = AdvertisingData(
       decoding: [4, 3, 0x0D, 0x18, 0x0F, 2, 0xFF, 1, 1, 1, 3, 9, 0xFF, 0x41, 9, 9, 0x41])
     #expect(data.services == ["180D"])

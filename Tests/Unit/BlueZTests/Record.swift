@@ -1,8 +1,8 @@
 import Glibc
 import Synchronization
 
-/// The thread's name in the kernel. The compiler assumes that pthread_self is constant across an
-/// await.
+/// Returns the kernel's identification of the current thread. `pthread_self` cannot be used,
+/// because the compiler assumes that its result is constant across an await.
 func currentThread() -> String {
   var name = [UInt8](repeating: 0, count: 64)
   let length = readlink("/proc/thread-self", &name, name.count)

@@ -116,8 +116,8 @@ private struct Row: Sendable, CustomTestStringConvertible {
     let bytes = withSocketAddress(L2CAPSocket.address(device)) { address, size in
       Array(UnsafeRawBufferPointer(start: address, count: Int(size)))
     }
-    // The fields are family, psm, address, cid and address type (linux-ble: struct sockaddr_l2 has
-    // 14 bytes).
+    // The fields are family, psm, address, cid and address type; struct sockaddr_l2 of the kernel
+    // has 14 bytes.
     #expect(bytes == [31, 0, 0, 0, 0x01, 0, 0, 0xEE, 0xFF, 0xC0, 4, 0, 2, 0])
   }
 

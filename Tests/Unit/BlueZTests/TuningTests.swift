@@ -192,7 +192,7 @@ import Testing
     // The device does not support the PHY.
     #expect(try await controller.receive().prefix(3) == [0x01, 0x32, 0x20])
     try await controller.send([0x04, 0x0F, 0x04, 0x1A, 0x01, 0x32, 0x20])
-    // The packet length is completed and changed.
+    // The command for the packet length completes, and the length changes.
     #expect(try await controller.receive().prefix(3) == [0x01, 0x22, 0x20])
     try await controller.send([0x04, 0x0E, 0x06, 0x01, 0x22, 0x20, 0x00, 0x40, 0x00])
     try await controller.send([

@@ -244,7 +244,7 @@ import Testing
 
   @Test func anUnwritableJournalIsReportedOnceAndTheUpdateContinues() throws {
     let program = try Program()
-    // A file of another kind is at the path of the journal.
+    // A directory that is not empty is at the path of the journal.
     let journal = program.home.appending(path: "otaflash/journal/sim%3Afast.json")
     try FileManager.default.createDirectory(
       at: journal.appending(path: "in-the-way"), withIntermediateDirectories: true)
@@ -255,7 +255,7 @@ import Testing
     #expect(hints == 1, "\(outcome.errors)")
   }
 
-  /// Whether a file system of a few kilobytes can be mounted on this host.
+  /// Whether unshare(1) can mount a file system on this host.
   static let canMount = { () -> Bool in
     do {
       return try Program.runTool(["unshare", "-rm", "mount", "-t", "tmpfs", "none", "/mnt"]).status
@@ -269,8 +269,8 @@ import Testing
   func aFullDiskDoesNotStopAnUpdate() throws {
     let program = try Program()
     let state = program.home.path
-    // The state directory is on a disk of 1 MiB. The device is another process, whose files are on
-    // another disk.
+    // The state directory is on a full disk of 64 KiB. The device is another process, whose files
+    // are on another disk.
     let device = try program.start(["simulate", "--listen", state + "/d", "--profile", "fast"])
     try #require(SignalTests.waitForFile(state + "/d"))
     let script = """

@@ -20,7 +20,7 @@ import Testing
     from: FirmwareVersion(1, 2, 0), to: FirmwareVersion(1, 3, 0), proof: "read-back", bytes: 1,
     uploadMilliseconds: 1, resumes: 0)
 
-  /// Returns the events of a run with every outcome of an attempt, at second 10, 11, …
+  /// Returns the events of a run with six attempts, which end differently at second 10, 11, …, 15.
   private static func events(_ name: (String) -> String = { "unix:/\($0)" }) -> [RecordedEvent] {
     let endings: [AttemptEnding] = [
       .updated(figures), .current(version: FirmwareVersion(1, 3, 0)),
@@ -76,8 +76,8 @@ import Testing
     #expect(run.devices.compactMap { DeviceRecord($0) }.isEmpty)
   }
 
-  /// Commands read the device table in a store of a former version, and the first campaign moves
-  /// the table to the registry.
+  /// If the store has the device table of a former version, commands list the devices of its runs.
+  /// The first campaign adds these devices to the registry, and removes the table.
   @Test func theDevicesOfAFormerStoreMoveToTheRegistry() async throws {
     let program = try Program()
     #expect(try program.run(["info", "-d", "sim:fast"]).status == 0)

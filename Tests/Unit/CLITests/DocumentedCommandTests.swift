@@ -4,8 +4,8 @@ import Testing
 @testable import OtaflashProgram
 @testable import otaflash
 
-/// Tests of the commands in the documents. Each command must be valid, and commands that need
-/// neither an adapter nor a file of the reader are run.
+/// Tests of the commands in the documents. Each command must be valid. Commands that end without
+/// an adapter, a file of the reader, or a campaign are run.
 @Suite(.waitsForPrograms) struct DocumentedCommandTests {
   struct Command: CustomTestStringConvertible, Sendable {
     let document: String
@@ -99,13 +99,14 @@ import Testing
     case .text: return true
     case .groupAlone, .malformed, .unusableProject: return false
     case .command(let reading, _):
-      // A device waits for hosts, and the tests of hosts run this command.
+      // These commands need an adapter, or do not end without a user or a signal.
       if reading is Scan || reading is Simulate || reading is ConsoleCommand { return false }
       return reading.subject.device?.hasPrefix("sim:") ?? true
     }
   }
 
-  /// Returns the folder, outside of the repository, with the files that the document mentions.
+  /// Returns the working directory of a command: a new folder with the files that the documents
+  /// mention, or, for the document of the samples, the folder of the fixtures.
   private static func folder(for command: Command, in program: Program) throws -> String {
     let files = FileManager.default
     let folder = program.home.appending(path: "work")

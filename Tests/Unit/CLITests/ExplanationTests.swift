@@ -52,8 +52,8 @@ import Testing
     }
   }
 
-  /// EXIT STATUS lists the exit statuses of the rows. In addition, 0, 3 and 8 are ends without an
-  /// error.
+  /// EXIT STATUS lists the exit statuses of the rows, and in addition 0, 3 and 8, which have no
+  /// error code.
   @Test func theManualListsTheExitStatuses() throws {
     let manual = try String(
       contentsOf: Program.root.appending(path: ManualDiagnostics.path), encoding: .utf8)
@@ -65,7 +65,8 @@ import Testing
       Set(numbers) == Set(FaultCode.allCases.flatMap(\.row.exits).map(\.code)).union([0, 3, 8]))
   }
 
-  /// Compares a part of a document, or writes it with `WRITE_DOCUMENTS`.
+  /// Compares a part of a document with the text. If `WRITE_DOCUMENTS` is set, first replaces this
+  /// part in the file by the text.
   private func compare(
     _ text: String, with path: String, part: (String) throws -> Range<String.Index>
   ) throws {

@@ -130,7 +130,7 @@ import Testing
   }
 
   #if Fleet
-  /// `--again` in the printed command would abandon the run that it should continue.
+  /// With `--again`, the printed command would abandon the run instead of continuing the run.
   @Test func anInterruptedRunIsContinuedWithoutAgain() {
     let context = FaultContext(
       program: "otaflash", arguments: ["fleet", "run", "--again", "doors.yaml"])

@@ -13,8 +13,9 @@ import Testing
 @testable import OtaflashProgram
 @testable import otaflash
 
-/// A sample of every fault of a command. Each kind has a case in an exhaustive switch, so a new
-/// fault requires a new case, and `FaultSampleTests` fails until the fault has a sample.
+/// A sample of every fault of a command. Each kind has a number in an exhaustive switch, so a new
+/// fault requires a new number. With the new count of numbers, `FaultSampleTests` fails until the
+/// fault has a sample.
 enum FaultSamples {
   static let commands: [CommandFault] = {
     var all = plain
@@ -185,6 +186,7 @@ enum FaultSamples {
   static let files: [FileFault] = [
     .missing(path: "it's"), .unreadable(path: "/x", errno: EACCES), .isDirectory(path: "-d"),
     .silent(path: "f", waited: .seconds(10)), .interrupted(path: "f"),
+    .tooLarge(path: "large.bin", limit: 64 << 20),
   ]
 
   static func place(_ fault: FileFault) -> Int {
@@ -194,6 +196,7 @@ enum FaultSamples {
     case .isDirectory: 2
     case .silent: 3
     case .interrupted: 4
+    case .tooLarge: 5
     }
   }
 }

@@ -64,7 +64,7 @@ import Testing
     try Program.checkEvents(of: events)
   }
 
-  /// A file, the exit status, and the location of the file's name in the campaign.
+  /// The lines of a campaign that name a file, the exit status, and the line that the error shows.
   @Test(arguments: [
     ("image: nowhere.bin\ndevices: [\"sim:\"]", 66, "  2 | image: nowhere.bin"),
     ("image: IMAGE\ndevices-file: none.csv", 66, "  3 | devices-file: none.csv"),

@@ -121,7 +121,8 @@ import Testing
     #expect(try fleet("resume").status == 5)
   }
 
-  /// A script must not interpret a refusal as an approval.
+  /// A refused command ends with exit status 5, so that a script does not consider the command
+  /// accepted.
   @Test func aRefusedRequestIsAnErrorAlsoWhileAProcessWorks() throws {
     let file = try write(Self.campaign("window: {from: \"00:00\", to: \"00:01\", days: [mon]}"))
     let run = try program.start(["fleet", "run", file])
@@ -277,7 +278,7 @@ import Testing
     #expect(try fleet("list").output.isEmpty)
   }
 
-  /// The number of adapters is higher than on any host.
+  /// No host has an adapter with the number 99.
   @Test func aRunRequiresAnAdapter() throws {
     let file = try write(
       Self.campaign().replacing(#"["sim-fleet:6?speed=10"]"#, with: #"["C0:FF:EE:00:00:01"]"#))

@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-/// Tests of commands that only read runs: after crashes, on stores that cannot be written, and on
-/// stores that another program changed.
+/// Tests of commands that only read runs, after crashes and on stores that cannot be written; and
+/// of all commands on stores that another program changed.
 @Suite(.waitsForPrograms) struct FleetReaderTests {
   private static let readers = [
     ["fleet", "status"], ["fleet", "list"], ["fleet", "report", "--verify"], ["devices"],
@@ -128,7 +128,8 @@ import Testing
     #expect(devices.code == "E-FLEET-STORE", "\(devices.errors)")
   }
 
-  /// A run continues with the image bytes in the store if the file has changed.
+  /// If the image file has changed, a run continues with the image bytes in the store. These bytes
+  /// are checked before they are sent.
   @Test(arguments: [
     "UPDATE blob SET content = zeroblob(length(content))", "DELETE FROM blob",
   ])

@@ -35,7 +35,7 @@ import Testing
     #expect(!flash.force)
   }
 
-  /// Every command, with a valid command line for it.
+  /// Valid command lines, one for each tested command.
   static let lines: [[String]] = [
     ["scan"], ["info", "-d", "sim:"], ["flash", "a", "-d", "sim:"], ["image", "info", "a"],
     ["image", "verify", "a"], ["image", "diff", "a", "b"], ["image", "patch", "a", "b", "-o", "c"],

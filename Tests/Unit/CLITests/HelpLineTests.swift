@@ -30,7 +30,7 @@ import Testing
 }
 
 /// Every command in an error, after `help:` or in backticks, must be accepted by a shell and by the
-/// parser. The test combines each fault with each command.
+/// parser. The test combines each fault with each command line in `contexts`.
 @Suite(.waitsForPrograms) struct HelpLineTests {
   static let contexts: [[String]] = [
     ["flash", "app.bin", "-d", "unix:/run/door"], ["flash", "-", "-d", "sim:", "--capture=x"],
@@ -84,7 +84,7 @@ import Testing
     try check(origins)
   }
 
-  /// The check must find a command that does not exist.
+  /// The check must find each invalid command.
   @Test func anInvalidHelpLineIsFound() throws {
     for line in [
       "otaflash image verify a.bin --allow-unknown", "otaflash slots", "otaflsh devices",
@@ -93,7 +93,7 @@ import Testing
     }
   }
 
-  /// Returns the command lines in backticks, such as `otaflash …`.
+  /// Returns the texts in backticks that start with `otaflash`.
   private static func quoted(in text: String) -> [String] {
     text.split(separator: "`", omittingEmptySubsequences: false).enumerated()
       .filter { $0.offset % 2 == 1 && $0.element.hasPrefix("otaflash ") }

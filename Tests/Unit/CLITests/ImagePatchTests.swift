@@ -179,7 +179,7 @@ import Testing
     #expect(nowhere.status == 73, "\(nowhere.errors)")
   }
 
-  /// The image is known, and the patch is only its encoding.
+  /// The command has the image and the patch. The patch only determines the bytes that are sent.
   @Test func aPrebuiltPatchIsSent() throws {
     let program = try Program()
     let (patch, _) = try Self.patch(program)
@@ -217,7 +217,8 @@ import Testing
     #expect(never.status == 64, "\(never.errors)")
   }
 
-  /// The refusal has exit status 5, because nothing was written. `sim:` runs the sample 1.2.0.
+  /// The refusal has exit status 5, because nothing was written. The device does not run the base
+  /// of the patch.
   @Test func aRequiredPatchForAnotherBaseIsRefused() throws {
     let program = try Program()
     let base = try program.file("other.bin", try Self.bytes(Self.new).reversed())

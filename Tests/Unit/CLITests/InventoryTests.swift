@@ -75,7 +75,7 @@ import Testing
     #expect(unknown.status == 69 && unknown.code == "E-DEVICE-NOT-FOUND", "\(unknown.errors)")
   }
 
-  /// Devices with 1.3.0 receive 1.0.0; devices with other or unknown versions do not.
+  /// Devices with 1.3.0 receive 1.0.0; a device with another version does not.
   @Test func aRollbackIsACampaignOverKnownDevices() throws {
     let devices = ["sim:fast", "sim:fast?seed=2"]
     for device in devices {

@@ -46,7 +46,8 @@ import Testing
     #expect(table.rows.map(\.verdict) == [.fits, .fits, .unknown, .other])
   }
 
-  /// Signal strength varies by some dB all the time, but the order of the rows must not change.
+  /// Signal strength varies by some dB all the time. The order of the rows must change only for a
+  /// larger difference.
   @Test func rowsChangePlacesOnlyForMoreThanNoise() {
     var table = Self.table([Self.device("a", -60), Self.device("b", -63)])
     for step in 1...50 {
@@ -134,14 +135,14 @@ import Testing
       #expect(table.selected == selected, "\(key)")
     }
     #expect(table.press(.leave) == .left)
-    // Without an image nothing can be chosen.
+    // In a table without a choice, no row is selected.
     var plain = Self.table([Self.device("a", -60)], isChoice: false)
     #expect(plain.press(.enter) == .goesOn && plain.press(.down) == .goesOn)
     #expect(plain.selected == nil)
   }
 
-  /// Text that is typed filters the rows by name, alias and address. The first character may be a
-  /// command only after a slash.
+  /// Typed text filters the rows by name, alias and address. A filter that starts with a command
+  /// key, such as `j`, is typed after a slash.
   @Test func typedTextFiltersTheRows() {
     var table = Self.table([
       Self.device("A1", -40, name: "lamp", services: ["FE59"]),

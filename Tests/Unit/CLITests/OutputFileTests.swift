@@ -5,7 +5,7 @@ import Testing
 @testable import OtaflashProgram
 @testable import otaflash
 
-/// Tests that output files never replace other files.
+/// Tests that output files replace neither inputs nor files of another kind.
 @Suite struct OutputFileTests {
   private let folder: URL
 
@@ -105,7 +105,7 @@ import Testing
     ["flash", image, "-d", "sim:fast", "--allow-downgrade", "--force"] + more
   }
 
-  /// The test runs command lines, each with the file that the command line would overwrite.
+  /// The test runs command lines, each with the existing file that it names as its output.
   @Test func inputsAreNotOverwritten() throws {
     let program = try Program()
     let content = try Data(contentsOf: Program.root.appending(path: Self.image))
@@ -172,6 +172,15 @@ import Testing
     try #require(mkfifo(pipe, 0o600) == 0)
     let file = InputFile(path: pipe, limit: 10, patience: .zero)
     #expect(throws: FileFault.silent(path: pipe, waited: .zero)) { try file.read() }
+  }
+
+  @Test func aFileAboveTheLimitIsRefused() throws {
+    let path = try Program().home.path + "/file"
+    try Data([1, 2, 3]).write(to: URL(fileURLWithPath: path))
+    #expect(try InputFile(path: path, limit: 3).readComplete() == [1, 2, 3])
+    #expect(throws: FileFault.tooLarge(path: path, limit: 2)) {
+      try InputFile(path: path, limit: 2).readComplete()
+    }
   }
 
   @Test(arguments: [4, 5, 7, 8, 11, 12, 13, 16])

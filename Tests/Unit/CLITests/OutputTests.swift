@@ -75,7 +75,8 @@ import Testing
         """)
   }
 
-  /// An upload of two seconds with the given waits for the device and for the device's flash.
+  /// Uploads of two seconds: the bytes, the mode, the waits for the device and for its flash in
+  /// seconds, and the limit in the message.
   private static let heldBack: [(bytes: Int, WriteMode, device: Double, flash: Double, String)] = [
     (66_000, .auto, 1.5, 1.4, "device's flash"), (66_000, .auto, 1.5, 0.2, "window"),
     (340_000, .auto, 1.5, 1.4, "air"), (66_000, .withoutResponse, 0, 0, "air"),

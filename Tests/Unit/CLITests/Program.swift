@@ -37,7 +37,7 @@ final class Program {
     }
   }
 
-  /// Returns the program in the directory that contains the test bundle.
+  /// Returns the path of the program, which is in the directory of the test bundle.
   static func path() throws -> String {
     let bundle = try #require(
       CommandLine.arguments.first { $0.hasSuffix(".xctest") }
@@ -96,10 +96,12 @@ final class Program {
   }
 }
 
-/// A running program. Its standard error is read continuously, so that a test can wait for a text.
+/// A running program. A test can read its output until a text appears; `end()` reads the rest of
+/// the output.
 final class RunningProgram {
-  /// The time limit of a program; programs of tests need less than a tenth of it. A program that
-  /// does not end is killed, so that its test fails and does not block all other tests.
+  /// The time limit of a program, in seconds; programs of tests need less than a tenth of this
+  /// time. A program that does not end is killed, so that its test fails and does not block all
+  /// others.
   private static let patience = 240.0
 
   private let process = Process()
@@ -149,7 +151,8 @@ final class RunningProgram {
     return true
   }
 
-  /// Reads standard output until the text has appeared after the text that was read before.
+  /// Reads standard output until the text has appeared in the output that was not read before;
+  /// `false` if the program ended first.
   func waitUntilItPrints(_ word: String) -> Bool {
     var unread = ""
     while !unread.contains(word) {

@@ -74,7 +74,7 @@ import Testing
     }
   }
 
-  /// The words of the file on a command line.
+  /// Returns the options and the image that the file adds to a command line.
   private static func words(
     _ line: String, profile: String? = nil
   ) throws -> (options: [String], image: String?) {

@@ -7,7 +7,7 @@ import Testing
 @testable import OtaflashProgram
 @testable import otaflash
 
-/// Tests of the answers and messages of the command line for pairing and link tuning.
+/// Tests of the end of a link, of passkeys, and of the messages about pairing.
 @Suite struct RadioTests {
   @Test func aClosedLinkIsNotClosedAgain() async {
     let (near, far) = MemoryLink.pair(capacity: 1)

@@ -8,11 +8,11 @@ import Testing
   struct Case: CustomTestStringConvertible, Sendable {
     let name: String
     let profile: String
-    /// The arguments of `flash`, without the device; the test writes the files `@large` and
-    /// similar.
+    /// The arguments of `flash`, without the device. A word such as `@large.bin` is a file that the
+    /// test writes.
     let words: [String]
     let status: Int32
-    /// The expected error; `nil` if the run succeeds.
+    /// The expected error code; `nil` if the command succeeds.
     let code: String?
     /// The number of connections. An invalid file is refused before the first connection.
     let connections: Int
@@ -141,7 +141,8 @@ import Testing
   }
 
   /// The same devices accept suitable images, and options override refusals, which shows that the
-  /// counters work. Afterwards the devices already run the image.
+  /// counters work. A second command, which the test omits for Nordic's protocol, finds that the
+  /// device already runs the image.
   @Test(arguments: [
     ("smp?erase=0&write=0&version=2.0.0", [mcuboot + "ed25519.bin", "--allow-downgrade"]),
     ("smp?erase=0&write=0", [mcuboot + "ed25519.bin", "--key", mcuboot + "ed25519.pub.pem"]),
@@ -224,7 +225,8 @@ private final class Device {
     }
   }
 
-  /// Returns a package of nrfutil whose firmware has one changed bit or is larger.
+  /// Writes a package of nrfutil whose firmware has one changed bit or is larger; returns the path
+  /// of the package.
   private func package(_ name: String) throws -> String {
     let path = program.home.appending(path: name).path
     let script = """

@@ -19,7 +19,8 @@ import Testing
       """.utf8)
   }
 
-  /// One device was found by the scan and has its key. The other device is known and has no key.
+  /// One device was found by the scan and has the key of the scan. The other device is known and
+  /// has no key.
   @Test func aKnownDeviceDoesNotReceiveTheKeyOfTheScan() throws {
     _ = try program.file("k.bin", [UInt8](repeating: 7, count: 32))
     let known = try campaign("known", #"devices: ["sim:plain?seed=4"]"#)

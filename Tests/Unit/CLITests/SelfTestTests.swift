@@ -46,7 +46,7 @@ import Testing
     UpdateTrial(profile: "sim:?cut-at-pdu=120", wanted: .proof(.version, resumes: true)),
     UpdateTrial(profile: "sim:", wanted: .patch),
     UpdateTrial(profile: "sim:", wanted: .fault(writes: true) { _ in true }),
-    // The image is refused as required, but bytes were written before.
+    // The update fails as required, but bytes were written before.
     UpdateTrial(profile: "sim:?reverts", wanted: .fault(writes: false) { _ in true }),
     UpdateTrial(
       profile: "sim:", image: { try SelfTestImage.of($0, hardware: HardwareID(0xB002)) },

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Tests of SIGINT and SIGTERM during an update.
+/// Tests of SIGINT and SIGTERM during an update, and of other signals.
 @Suite(.waitsForPrograms) struct SignalTests {
   private static let flash = ["flash", "firmware-samples/app-1.3.0.bin", "-d", "sim:"]
 
@@ -104,8 +104,8 @@ import Testing
     #expect(check.output.contains("press_quit: ended by SIGQUIT, cursor shown, resumed from"))
   }
 
-  /// No signal may print a backtrace, because it shows memory, and all signals must end the
-  /// process.
+  /// A backtrace shows the contents of memory, so no signal may print a backtrace. Each signal must
+  /// end the process.
   @Test(arguments: [SIGQUIT, SIGUSR1, SIGALRM, SIGXCPU])
   func everyOtherSignalEndsTheProcessImmediately(_ signal: Int32) throws {
     let program = try Program()
@@ -130,7 +130,8 @@ import Testing
     #expect(ended.output.contains(#""exit":143"#), "\(ended.output)")
   }
 
-  /// Waits until the device's flash contains data, which shows that the window has advanced.
+  /// Waits until the window has advanced, which shows that the device's flash contains data;
+  /// `false` if the program ended first.
   private static func isAcknowledged(_ run: RunningProgram) -> Bool {
     run.waitUntilItSays("→ WriteCommand", "HandleValueNotification", "→ WriteCommand")
   }

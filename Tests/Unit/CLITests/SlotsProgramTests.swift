@@ -21,7 +21,8 @@ import Testing
     #expect(outcome.status == status, "\(outcome.errors)")
   }
 
-  /// Read-only commands work while an update waits for a silent device.
+  /// While an update waits for a silent device, commands that change the device are refused.
+  /// Commands that only read connect, and fail because the device does not answer.
   @Test func oneProcessAtATimeChangesADevice() throws {
     let program = try Program()
     let path = program.home.path + "/device"
@@ -50,7 +51,8 @@ import Testing
     }
   }
 
-  /// The help of a refusal lists the slots, or refers to the device if it has no slots.
+  /// The help of a refusal contains the command that lists the slots, or `info` for a device
+  /// without slots.
   @Test(arguments: [
     ("sim:smp", "slots list -d sim:smp"), ("sim:fast", "info -d sim:fast"),
   ])

@@ -86,8 +86,8 @@ import Testing
     }
   }
 
-  /// Returns two archives: the first contains a file with such a name, and the manifest of the
-  /// second lists such a file.
+  /// Writes two archives, and returns their paths: the first contains a file with the hostile name,
+  /// and the manifest of the second lists a file with this name.
   private static func archives(in program: Program) throws -> [String] {
     let script = """
       import json, sys, zipfile

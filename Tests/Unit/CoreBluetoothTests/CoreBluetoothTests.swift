@@ -17,8 +17,8 @@ import Testing
   private static let setting: BluetoothUUID = "6e400002-b5a3-f393-e0a9-e50e24dcca9e"
   private static let long: BluetoothUUID = "6e400003-b5a3-f393-e0a9-e50e24dcca9e"
 
-  /// The values of a device: one is read and notified, one accepts writes up to 100, and one has
-  /// 300 bytes. Two characteristics have the same UUID.
+  /// The values of a device: one is read and notified, one accepts writes of up to 100 bytes, one
+  /// has 300 bytes, and the last has the same UUID as the first.
   private static func table() -> AttributeTable {
     AttributeTable(services: [
       LocalService(
@@ -263,7 +263,7 @@ import Testing
     #expect(drops == 0)
   }
 
-  /// The same update on a queue with the system's clock, as in an app.
+  /// A value is read on a queue and with the system's clock, as in an app.
   @Test func theManagersQueueRunsTheCallbacks() async throws {
     let queue = DispatchQueue(label: "core bluetooth")
     let clock = SystemClock()

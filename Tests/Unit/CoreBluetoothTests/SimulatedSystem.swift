@@ -39,9 +39,10 @@ final class SimulatedSystem: MockSystem {
     var log: [String] = []
   }
 
-  /// Write commands that the system buffers, and the MTU that it requests.
+  /// The number of write commands that the system buffers.
   static let roomForCommands = 1
   private static let commandTime = Duration.milliseconds(15)
+  /// The ATT_MTU that the system requests.
   static let mtu = 185
   private static let hidden = [BluetoothUUID(0x1800), BluetoothUUID(0x1801)]
 
@@ -65,7 +66,7 @@ final class SimulatedSystem: MockSystem {
     self.deliver = deliver
   }
 
-  /// The operations that the app has requested.
+  /// The operations that the app has requested; `dropped` is a write command without space.
   var log: [String] { state.withLock { $0.log } }
 
   private func note(_ operation: String) { state.withLock { $0.log.append(operation) } }
@@ -142,7 +143,7 @@ final class SimulatedSystem: MockSystem {
     peripheral.mtu = 0
     let link: any Link
     do throws(ConnectFault) { link = try await device.connect() } catch {
-      // A cancelled pending connection is reported as a disconnection.
+      // A connection attempt that the app has cancelled is also reported as failed.
       deliver {
         peripheral.state = .disconnected
         manager.delegate?.centralManager(

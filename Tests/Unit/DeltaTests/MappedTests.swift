@@ -104,7 +104,7 @@ enum MappedExample {
     let base = PatchBase(Self.program(inserting: 0, at: 8192))
     let image = Self.program(inserting: 20, at: 8192)
     func changes(_ content: [UInt8]) -> Int { content.count { $0 != 0 } }
-    // The rest is the inserted code, the map and the sizes.
+    // The bytes that remain are the inserted code, the map and the sizes.
     let steps = ApproximateMatching.steps(from: base, to: image[...])[0]
     #expect(changes(MappedContent(steps, from: base, to: image[...]).bytes()) < 100)
     #expect(changes(PatchStream.bytes(steps, from: base, to: image[...])) > 400)

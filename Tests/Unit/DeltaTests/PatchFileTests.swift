@@ -110,7 +110,7 @@ import Testing
     ] { #expect(PatchFile(of: other) == nil, "\(other)") }
   }
 
-  /// One file has 29 bytes that expand to 2^31 bytes; in the other, each byte of the memory is a
+  /// One file has 13 bytes, and expands to 2^31 bytes; in the other, each byte of the memory is a
   /// segment.
   @Test func smallFilesAreReadInBoundedTime() {
     #expect(PatchFile(of: bytes("02 BF FF FF FF 07 01 FF FF FF FF 07 00")) == nil)

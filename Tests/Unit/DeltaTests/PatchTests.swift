@@ -140,7 +140,8 @@ import Testing
     #expect(try PatchReader.apply(patch[...], to: Example.base, limit: 1).image == [0x55])
   }
 
-  /// An offset refers to the byte that was read last, even in a slice of a file.
+  /// An offset refers to the byte that was read last, and counts from the start of the patch, even
+  /// if the patch is a slice of a file.
   @Test func offsetsCountFromTheSlice() {
     let file = [1, 2, 3] + bytes("00 83 01 01 00")
     #expect(throws: PatchFault(.dataFormat, at: 3)) {

@@ -11,7 +11,7 @@ import Testing
     DeliveryConditions(bytesPerSecond: rate, isErasedAhead: erasedAhead)
   }
 
-  /// A release, in which every sixth byte of the image is changed.
+  /// Returns a base and a release, in which seven of every 40 bytes are random.
   private func release(_ count: Int = 60_000) -> (base: [UInt8], image: [UInt8]) {
     var random = SplitMix64(seed: 12)
     let base = random.bytes(count)
@@ -119,7 +119,8 @@ import Testing
     #expect(made.image == image)
   }
 
-  /// Existing streams yield the same prediction as streams that are composed for these conditions.
+  /// With existing streams, the planner chooses the same content as with streams that are composed
+  /// for these conditions; the predicted time is at most 2 % longer.
   @Test(arguments: [(500.0, false), (500, true), (20_000, false), (1e6, true)])
   func aDeliveryIsPredictedUnderAnyConditions(_ rate: Double, _ ahead: Bool) {
     let (base, image) = release()

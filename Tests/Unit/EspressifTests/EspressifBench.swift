@@ -40,7 +40,7 @@ final class EventLog: Sendable {
 struct Outcome: Sendable {
   let results: [Result<UpdateResult, UpdateFault>]
   let log: EventLog
-  /// The writes that reached the device, and its answers: opcode, handle and value.
+  /// The PDUs that were sent to the device, without lost packets, and all PDUs of the device.
   let delivered: [[UInt8]]
   let runningImage: [UInt8]
   let elapsed: Duration
@@ -59,7 +59,8 @@ struct Interference: Sendable {
   var packets: @Sendable (Int) -> Action = { _ in .pass }
   /// Selects the action for an answer, by its number from 1.
   var answers: @Sendable (Int) -> Action = { _ in .pass }
-  /// The number of PDUs, of both directions, after which the link of the first connection is cut.
+  /// The number of PDUs, in both directions and over all connections, after which the link is cut
+  /// once.
   var cut: Int?
 }
 
@@ -174,7 +175,7 @@ final class InterferingLink: Link {
   private let base: any Link
   private let interference: Interference
   private let state: InterferenceState
-  /// Delayed and repeated answers.
+  /// The answers that `receive()` returns next.
   private let waiting = Mutex<[[UInt8]]>([])
   private let delayed = Mutex<[UInt8]?>(nil)
   private let delayedPacket = Mutex<[UInt8]?>(nil)

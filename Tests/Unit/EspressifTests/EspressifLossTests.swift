@@ -10,7 +10,7 @@ import Testing
 @Suite struct EspressifLossTests {
   static let withCommands = ["esp-raw", "esp-nimbleota", "esp-bleota"]
 
-  /// One lost packet costs one sector and not more.
+  /// After one lost packet, the host returns to an earlier sector at most once.
   @Test(arguments: withCommands, [3, 10, 17, 30])
   func aLostPacketIsRepaired(_ name: String, _ number: Int) throws {
     let image = try application()
@@ -48,7 +48,7 @@ import Testing
     return interference
   }
 
-  /// An answer that is lost costs a request, but no sector.
+  /// An update succeeds even if one answer is lost.
   @Test(arguments: implementations, [2, 3, 4])
   func aLostAnswerCostsNoSector(_ name: String, _ number: Int) throws {
     let image = try application()
@@ -70,7 +70,7 @@ import Testing
     #expect(outcome.log.rewinds == 0)
   }
 
-  /// Every packet of the second sector is lost on each attempt.
+  /// Every packet after the 25th is lost, so the second sector is never complete.
   @Test(arguments: withCommands)
   func aSectorThatNeverArrivesIsReported(_ name: String) throws {
     var interference = Interference()

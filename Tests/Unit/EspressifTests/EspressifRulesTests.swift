@@ -6,10 +6,10 @@ import Testing
 
 @testable import OtaflashUpdate
 
-/// Tests of the simulated devices, rule by rule: the answers of the five implementations to the same
-/// writes.
+/// Tests of the simulated devices, rule by rule: the answers of the five implementations to the
+/// same writes.
 @Suite struct EspressifRulesTests {
-  /// A write, in hexadecimal: `c` to the characteristic for commands, `f` for firmware.
+  /// A write to the characteristic for commands, or to the characteristic for firmware.
   struct Step: Sendable {
     let isCommand: Bool
     let bytes: [UInt8]

@@ -4,7 +4,8 @@ import Testing
 
 /// The division of an image into packets, and the window.
 @Suite struct EspressifTransferTests {
-  /// No packet exceeds the data size; the last one has 1 byte or more and space for the CRC.
+  /// No packet exceeds the data size. The last packet of a sector has at least one byte of the
+  /// image, and space for the CRC.
   @Test(arguments: [17, 18, 20, 97, 241, 252, 492, 509])
   func packetsFit(_ dataSize: Int) {
     for size in [1, 2, dataSize - 2, dataSize - 1, dataSize, dataSize + 1, 4095, 4096, 4097, 9000] {
@@ -29,7 +30,8 @@ import Testing
     }
   }
 
-  /// The CRC differs from the CRC of every part that the device may hold, also of no part.
+  /// The CRC differs from the CRC of every part of the sector that the device may hold, including
+  /// the empty part.
   @Test func theClearingPacketMatchesNoPart() {
     for byte in [UInt8(0), 0x5A] {
       let sectors = EspressifSectors([UInt8](repeating: byte, count: 5000), dataSize: 17)
@@ -98,7 +100,8 @@ import Testing
     #expect(try transfer.received(Self.answer(1, 3, 1)) == .proceed)
   }
 
-  /// BLEOTA states no expected sector: after a repetition the status 2 means that it has the sector.
+  /// BLEOTA states no expected sector. After a repetition, the status 2 means that the device has
+  /// the sector.
   @Test func aRepeatedSectorThatTheDeviceHasIsAccepted() throws {
     var transfer = Self.transfer(window: 1, statesWanted: false, sent: 1)
     #expect(try transfer.received(Self.answer(0, 2)) == .lost)

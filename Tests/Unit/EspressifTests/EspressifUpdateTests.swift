@@ -72,7 +72,7 @@ import Testing
 
   // MARK: Times
 
-  /// The erase of the partition takes up to 43 s before the answer to START.
+  /// The erase before the answer to START takes up to 11 s: 128 pages of 85 ms.
   @Test(arguments: implementations)
   func aSlowFlashIsAwaited(_ name: String) throws {
     let image = try application(60_000)
@@ -105,7 +105,7 @@ import Testing
     #expect(devices.first == .espressif)
   }
 
-  /// An image of MCUboot or a raw binary is not for this service.
+  /// A binary that is not an image of ESP-IDF is not for this service.
   @Test func onlyImagesForTheChipAreAccepted() throws {
     let image = FirmwareImage(
       name: "a.bin", format: .binary, bytes: body(5000), version: nil, hardware: nil)

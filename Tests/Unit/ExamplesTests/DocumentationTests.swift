@@ -66,8 +66,8 @@ import Testing
     #expect(count >= page.fragments)
   }
 
-  /// A snippet of the library's page is a complete file with its imports, or the first declaration
-  /// of the manifest.
+  /// A snippet of the library's page is a complete file with its imports, or the start of the
+  /// manifest.
   @Test func everySnippetOfTheLibraryPageIsAFile() throws {
     let page = try text(of: Self.root.appending(path: "docs/library.md"))
     let client = try Self.swiftFiles(in: ["Tests/System/Client"])
@@ -80,7 +80,7 @@ import Testing
     }
   }
 
-  /// The snippets of the porting guide are parts of the ports that the C tests use.
+  /// The C snippets of the guides are parts of C files in `Examples/Firmware` and `zephyr`.
   @Test(arguments: [("your-device.md", 5), ("mcuboot.md", 1)])
   func everySnippetOfAPortIsInAPort(_ page: String, atLeast count: Int) throws {
     let guide = try text(of: Self.root.appending(path: "docs/\(page)"))

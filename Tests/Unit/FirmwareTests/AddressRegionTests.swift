@@ -35,7 +35,7 @@ struct AddressRegionTests {
     }
   }
 
-  /// A file that has data in one region in addition to the firmware of its family.
+  /// The addresses of the firmware and of other data in the file, and the name of this data.
   static let known: [(UInt32, UInt32, String)] = [
     (0xF8000, 0x1000_1014, "UICR"), (0x1000, 0x00FF_8000, "UICR"), (0, 0x00FF_D000, "UICR"),
     (0x0100_0000, 0x01FF_8000, "UICR"), (0x1000, 0x1200_0000, "external flash (QSPI)"),

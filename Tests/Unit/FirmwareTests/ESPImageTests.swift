@@ -82,7 +82,7 @@ struct ESPImageTests {
     }
   }
 
-  /// A change of any byte after the header is detected.
+  /// A change of any byte after the headers of the image and of its first segment is detected.
   @Test func everyChangeIsDetected() {
     let bytes = Self.image()
     for index in 32..<bytes.count {

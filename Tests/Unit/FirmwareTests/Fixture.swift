@@ -1,7 +1,7 @@
 import FoundationEssentials
 import OtaflashFirmware
 
-/// The files that other tools created (`Fixtures/make`).
+/// The files that `Fixtures/make` creates, most of them with the tools of other projects.
 enum Fixture {
   private static let folder = URL(filePath: #filePath).deletingLastPathComponent()
     .appending(path: "Fixtures")

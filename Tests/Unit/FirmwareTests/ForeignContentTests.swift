@@ -7,7 +7,7 @@ struct ForeignContentTests {
     FirmwareImage(name: "a.bin", format: .binary, bytes: bytes, version: nil, hardware: nil)
   }
 
-  /// The header of an ESP32 application with one segment of 32 bytes.
+  /// The start of an ESP32 application: the header, and one segment of 32 bytes.
   private static let esp32: [UInt8] =
     [0xE9, 1, 2, 0x20, 0, 0, 8, 0x40] + [0xEE, 0, 0, 0] + [UInt8](repeating: 0, count: 12)
     + littleEndian(UInt32(0x3F40_0020)) + littleEndian(UInt32(32)) + [UInt8](1...32)

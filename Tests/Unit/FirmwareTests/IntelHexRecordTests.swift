@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Intel HEX records")
 struct IntelHexRecordTests {
-  /// The examples in common descriptions of the format, one of each type.
+  /// The examples in common descriptions of the format, at least one of each type.
   static let examples: [(String, IntelHexRecord)] = [
     (
       ":0B0010006164647265737320676170A7",

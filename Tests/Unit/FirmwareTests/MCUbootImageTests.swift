@@ -37,7 +37,7 @@ struct MCUbootImageTests {
     entries.map { [.type($0.type.rawValue), .value($0.value.hex)] }
   }
 
-  /// Returns an image with a header of 32 bytes, no body, and two areas after the header.
+  /// Returns an image with a header of 32 bytes, no body, and the given areas after the header.
   private static func image(protected: [UInt8] = [], entries: [UInt8] = [0x07, 0x69, 4, 0])
     -> [UInt8]
   {

@@ -26,7 +26,7 @@ struct NordicPackageTests {
     return command
   }
 
-  /// Returns a package of one application with the given content.
+  /// Returns a package with one firmware file of the given role and content.
   private static func package(
     dat: [UInt8], bin: [UInt8], role: String = "application"
   ) throws -> FirmwarePackage {

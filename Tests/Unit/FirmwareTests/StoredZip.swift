@@ -1,6 +1,6 @@
 import OtaflashFirmware
 
-/// Writes ZIP archives of stored files. Every field can be given a wrong value.
+/// Writes ZIP archives of stored files. The fields of a file can have wrong values.
 struct StoredZip {
   struct File {
     var name: [UInt8]

@@ -5,8 +5,8 @@ import OtaflashFleetEngine
 import OtaflashGATT
 import Testing
 
-/// Tests in which the machine's clock is set forward or back by days during a run: no claim may be
-/// lost, no device may be flashed twice, and no wait may take days.
+/// Tests in which the machine's clock is set forward or back by hours or days during a run: no
+/// claim may be lost, no device may be flashed twice, and no wait may take days.
 @Suite struct ClockJumpTests {
   static let days = Duration.seconds(3 * 86_400)
 

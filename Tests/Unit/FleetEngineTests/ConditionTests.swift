@@ -54,8 +54,8 @@ import Testing
     #expect(try scene.run().run["other0"]?.ending == .updated)
   }
 
-  /// Boards of all vendors report a level. If a board has been sent to its bootloader, its update
-  /// is completed there.
+  /// Boards of all vendors report a level. Boards with a low level are skipped, and keep their
+  /// image.
   @Test(arguments: [0, 100])
   func boardsOfAllVendorsReportTheLevel(level: Int) throws {
     var scene = try MixedFleetTests.scene(each: 1)

@@ -32,7 +32,7 @@ final class FlakyExchange: JobExchange {
     self.script = script
   }
 
-  /// The number of calls that failed.
+  /// The number of calls of which the request or the reply was lost.
   var lostCount: Int { lost.withLock { $0 } }
 
   private func calling<Value>(

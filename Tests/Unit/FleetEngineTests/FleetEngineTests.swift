@@ -74,11 +74,10 @@ import Testing
     #expect(outcome.run["other3"]?.ending == .updated && outcome.run["other4"]?.ending == .updated)
   }
 
-  /// One device of twenty hangs, each time at another stage: it accepts no connection, does not
-  /// answer, accepts no data, writes no page, repeats an offset, opens its window without effect,
-  /// never receives a block correctly, is never verified, never returns, or returns with another
-  /// address. The other devices must end within 105 % of the time that they need without this
-  /// device.
+  /// One device of twenty hangs, each time at another stage: for example, it accepts no connection,
+  /// does not answer, accepts no data, never receives a block correctly, never returns, or returns
+  /// with another address. The other devices must end within 105 % of the time that they need
+  /// without this device.
   @Test(arguments: [
     "deaf", "silent", "nonsense", "refuses-data", "busy-forever", "repeat-offset", "window-flaps",
     "durable-wanders", "wrong-crc-always", "wrong-verify-crc", "never-returns", "comes-back-old",

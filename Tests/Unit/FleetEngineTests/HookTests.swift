@@ -119,7 +119,7 @@ final class ScriptedHooks: HookRunner {
     #expect(outcome.run.waves[0].verdict == .continue)
   }
 
-  /// A wave in which nearly all devices are skipped has no verdict.
+  /// The verdict of a wave in which all devices are skipped is inconclusive, and the run pauses.
   @Test func aWaveWithTooManySkippedDevicesHasNoVerdict() throws {
     let waves = [Wave("canary", .count(4)), Wave("all", .rest)]
     let (scene, _) = Self.scene(8, [.beforeDevice], waves: waves) { _ in
@@ -282,8 +282,8 @@ final class ScriptedHooks: HookRunner {
     #expect(ends.allSatisfy { $0 < asked + 1000 })
   }
 
-  /// The process dies before each of the events. Each hook must run at least once for each attempt,
-  /// and the run must have the same outcome.
+  /// The process dies before each of the events. Each hook of a wave, and the hook before each
+  /// device, must run at least once, and the run must have the same outcome.
   @Test func aKillAtAnyEventKeepsHooksAndReport() throws {
     var (scene, _) = Self.scene(
       2, [.beforeDevice, .afterDevice, .beforeWave, .afterWave], waves: Self.two)

@@ -245,7 +245,7 @@ struct Scene: Sendable {
     let processes: Int
   }
 
-  /// Runs one process after the other, until one reaches the end of the run.
+  /// Runs one process after the other, until a process returns the run without a fault.
   private func processes(
     _ transport: BoardTransport, _ clock: any LinkClock, _ commands: Requests?
   ) async throws -> Ran {

@@ -105,7 +105,7 @@ import Testing
     #expect(events == killed.run.eventCount)
   }
 
-  /// The newest events of the store are lost, so devices run images that no event mentions.
+  /// The newest events of the log are lost, so devices run images that no event mentions.
   @Test(arguments: [1, 3, 5, 8]) func aDeviceIsQueriedAgainAfterALostEvent(_ lost: Int) throws {
     var scene = Scene(4)
     scene.killsAfter = [16]

@@ -59,7 +59,8 @@ import Testing
     #expect(grown < 1024 * 1024 * 1024)
   }
 
-  /// Returns the resident memory of this process in pages (the second field of statm, proc(5)).
+  /// Returns the resident memory of this process in bytes. The second field of statm, proc(5), has
+  /// pages of 4096 bytes.
   private static func residentBytes() throws -> Int {
     let text = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8)
     return try #require(Int(text.split(separator: " ")[1])) * 4096

@@ -10,7 +10,7 @@ import Testing
   static let root = URL(filePath: #filePath).deletingLastPathComponent()
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
-  /// Every example campaign is valid, and its files exist.
+  /// These example campaigns are valid, and their files exist.
   @Test(arguments: ["campaign-sim", "campaign-canary", "campaign-boards"])
   func theExamplesAreValid(_ name: String) throws {
     let folder = Self.root.appending(path: "Examples")

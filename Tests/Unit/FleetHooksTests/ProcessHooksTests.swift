@@ -5,8 +5,7 @@ import Testing
 
 @testable import OtaflashFleetHooks
 
-/// Tests with real processes. No process may hang, fill the memory, or continue to run after its
-/// test.
+/// Tests with real processes. No hook may hang, fill the memory, or continue to run after its test.
 @Suite struct ProcessHooksTests {
   static let grace = Duration.milliseconds(300)
   static let ample = Duration.seconds(120)
@@ -106,8 +105,8 @@ import Testing
     #expect(await Self.isGone(child))
   }
 
-  /// Returns whether the process is gone. A killed process disappears only when it has been reaped,
-  /// so this function waits up to 2 s.
+  /// Returns whether the process ends within 2 s. A process that has not been reaped counts as
+  /// ended.
   static func isGone(_ process: Int32) async -> Bool {
     for _ in 0..<100 {
       guard let state = state(of: process), state != "Z" else { return true }
@@ -175,8 +174,7 @@ import Testing
     #expect(await Self.run(.shell("printf 'a\\377b'")).output == "a\u{FFFD}b")
   }
 
-  /// The hook has ended; another process that keeps its output open is ignored. The time limit is
-  /// longer than all tests together need on a busy machine.
+  /// The hook has ended; another process that keeps its output open is ignored.
   @Test func aGrandchildWithTheOpenPipeCausesNoDelay() async {
     let outcome = await Self.run(.shell("sleep 1000 & echo begun"))
     #expect(outcome.isSuccess && outcome.output == "begun\n")

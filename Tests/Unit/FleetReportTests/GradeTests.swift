@@ -10,7 +10,7 @@ import Testing
       from: nil, to: version, proof: proof, bytes: 1, uploadMilliseconds: 1, resumes: 0)
   }
 
-  /// Returns a run with one image of this version, and devices with these outcomes.
+  /// Returns the report of a run with one image of this version, and devices with these outcomes.
   private static func report(
     _ devices: [(proof: String, version: FirmwareVersion?)], image: String? = "1.3.0"
   ) throws -> RunReport {

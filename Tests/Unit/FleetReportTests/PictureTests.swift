@@ -28,7 +28,7 @@ import Testing
     #expect(scale.breaks.isEmpty && scale.position(Self.time(110)) == 550)
   }
 
-  /// Of a hundred nights, the longest eight are omitted.
+  /// Of a hundred nights, at most eight are omitted.
   @Test func aChartHasFewBreaks() {
     let busy = (0..<100).map { night in
       Self.time(Int64(night) * 90_000 + Int64(night % 7))..<Self.time(Int64(night) * 90_000 + 600)

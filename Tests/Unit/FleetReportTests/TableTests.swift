@@ -13,7 +13,7 @@ import Testing
     return try #require(RunReport(sample.history()))
   }
 
-  /// Returns the output of a Python program whose input is `input`.
+  /// Returns the output of a Python program, whose argument is a file that contains `input`.
   static func python(_ program: String, _ input: String) throws -> String {
     let folder = FileManager.default.temporaryDirectory.appending(
       path: "report-\(UUID().uuidString)")

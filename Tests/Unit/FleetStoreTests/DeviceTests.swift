@@ -5,9 +5,9 @@ import Testing
 
 @testable import OtaflashFleetStore
 
-/// Tests of the events of devices in runs.
+/// Tests of the events of devices in runs, and of stores of former versions.
 @Suite struct DeviceTests {
-  /// Records a run with all outcomes of attempts.
+  /// Records a run with six attempts, which end differently.
   static func record(_ store: FleetStore) async throws {
     let ledger = store.ledger(of: "r1")
     let devices = ["a", "b", "c", "d", "e", "f"].map {

@@ -19,7 +19,7 @@ import Testing
     #expect(head.count == 32 && head != other, "the same events in another run hash differently")
   }
 
-  /// Changes to event 5 that a user makes with `sqlite3`, and the verdict.
+  /// Changes to the store that a user makes with `sqlite3`, and the verdict.
   @Test(arguments: [
     (
       "UPDATE event SET payload = replace(payload, 'a', 'b') WHERE number = 5",
@@ -75,8 +75,8 @@ import Testing
     }
   }
 
-  /// All events are added, or no event is added: the second start is refused together with its
-  /// other events.
+  /// All events are added, or no event is added: the second start is refused together with the
+  /// event after it.
   @Test func aRefusedAppendAddsNothing() async throws {
     let folder = try StoreFolder()
     let store = try folder.store()

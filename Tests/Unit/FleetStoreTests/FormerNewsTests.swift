@@ -7,8 +7,8 @@ import Testing
 
 /// Tests of stores up to version 4 that contain unread reports of workers.
 @Suite struct FormerNewsTests {
-  /// Returns a store in which `a` was placed and `b` waits. The coordinator has read the first
-  /// report.
+  /// Returns the folder of a store in which `a` was placed and `b` waits. The coordinator has read
+  /// the first report.
   private static func folder(_ news: [(device: String, attempt: Int, fact: String)]) throws
     -> StoreFolder
   {
@@ -49,7 +49,7 @@ import Testing
     #expect(try await folder.store().ledger(of: "r1").history() == events, "it is done once")
   }
 
-  /// The device is queried for its running image, and the run continues.
+  /// The run continues, and the next attempt first queries the device for its running image.
   @Test func theRunContinues() async throws {
     let store = try Self.folder([("a", 1, Self.activating), ("a", 1, Self.updated)]).store()
     var run = FleetRun(try await store.ledger(of: "r1").history())

@@ -36,8 +36,8 @@ import Testing
   @Test(arguments: [
     (deletion(of: "r1"), ["r1"]), (deletion(of: "r2"), ["r2"]), (deletion(of: "r3"), ["r3"]),
     (deletion(of: "r2") + deletion(of: "r3"), ["r2", "r3"]),
-    // If another run refers to the deleted run, the deletion is detected even without the row of
-    // the run.
+    // If another run refers to the deleted run, the deletion is detected even without the row in
+    // `started`.
     (deletion(of: "r1") + "DELETE FROM started WHERE run = 'r1'", ["r1"]),
     // The store contains no trace of this run.
     (deletion(of: "r3") + "DELETE FROM started WHERE run = 'r3'", []),
@@ -78,8 +78,8 @@ import Testing
     #expect(try store.lostRuns() == [LostRun(id: "r1", campaign: nil, loss: .rewritten)])
   }
 
-  /// A store of the previous version: readers use it without changes, and the next writer adds the
-  /// table.
+  /// A store of version 3, without the table `started`: readers use it without changes, and the
+  /// next writer adds the table.
   @Test func aStoreWithoutTheListIsReadAndCompleted() async throws {
     let folder = try await Self.runs()
     try folder.sql("DROP TABLE started; \(StoreFolder.withNews) PRAGMA user_version = 3")

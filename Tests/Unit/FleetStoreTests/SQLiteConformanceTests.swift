@@ -7,7 +7,7 @@ import OtaflashGATT
 import OtaflashSimulation
 import Testing
 
-/// The conformance suite over a database file, of which each call of a worker opens a connection.
+/// The conformance suite over a database file, to which each worker opens its own connections.
 @Suite struct SQLiteConformanceTests {
   private struct Bench: ConformanceBench {
     let coordinator: any JobExchange

@@ -5,10 +5,10 @@ import OtaflashATT
 import OtaflashFleet
 import OtaflashGATT
 
-/// An exchange in an SQLite file, of which every process has a connection: the example for an
-/// engine on a database, such as PostgreSQL. The database rejects a second open job of a device,
-/// and each call is one transaction. The processes share only the file and the clock. An engine on
-/// a database server would use the server's clock.
+/// An exchange in an SQLite file, to which every process has a connection: the example for an
+/// exchange in another database, such as PostgreSQL. The database rejects a second open job of a
+/// device, and each change is one transaction. The processes share only the file and the clock. An
+/// exchange on a database server would use the server's clock.
 final class SQLiteExchange: JobExchange {
   private static let pollInterval = Duration.milliseconds(200)
   /// The time, in seconds, for which a worker is not offered a job that it returned as `notHeard`.

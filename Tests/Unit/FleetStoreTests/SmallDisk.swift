@@ -2,7 +2,7 @@
 import Foundation
 import Glibc
 
-/// A file system of a few kilobytes, which requires the permission to mount.
+/// A file system of limited size in memory, which requires the permission to mount.
 struct SmallDisk {
   struct Refused: Error {}
 
@@ -18,8 +18,8 @@ struct SmallDisk {
     return SmallDisk(path: url.path)
   }
 
-  /// Waits for processes that other tests start, which have copies of the open files until their
-  /// `exec`.
+  /// Mounts the file system read-only. Processes that other tests start have copies of the open
+  /// files until their `exec`; this function waits for them.
   func makeReadOnly() throws {
     let flags = UInt(MS_REMOUNT | MS_RDONLY)
     for _ in 0..<Self.attemptsMaximum {

@@ -104,7 +104,8 @@ import Testing
     try folder.sql("INSERT INTO theirs VALUES (2)")
   }
 
-  /// Several processes open a file that does not exist yet, or that an earlier version wrote.
+  /// Several connections, as of several processes, open a file that does not exist yet, or that an
+  /// earlier version wrote.
   @Test(arguments: ["", StoreFolder.backToFirstVersion])
   func manyProcessesMayCreateTheStoreConcurrently(_ sql: String) async throws {
     for _ in 0..<20 {
@@ -154,7 +155,8 @@ import Testing
     expectFault(.readOnly) { () throws(StorageFault) in try store.keep(blob: [1], digest: "d") }
   }
 
-  /// A process that is killed within a commit leaves a journal, which the next process rolls back.
+  /// A process that is killed within a commit leaves a journal. A reader must see the last complete
+  /// commit, even in a folder that cannot be written.
   @Test(arguments: canMount ? [false, true] : [false])
   func aReaderSeesTheLastCommitAfterAKillInsideTheNext(_ isReadOnlyFolder: Bool) async throws {
     let folder = try StoreFolder()
@@ -186,7 +188,8 @@ import Testing
     #expect(try folder.mode() == 0o600)
   }
 
-  /// Numbers that otaflash never writes are reported as a fault, and the file is not renamed.
+  /// Numbers and sequences of events that otaflash never writes are reported as a fault, and the
+  /// file is not renamed.
   @Test(arguments: [
     "PRAGMA user_version = -1", "UPDATE event SET at = -9223372036854775808 WHERE number = 3",
     "UPDATE run SET began = 9223372036854775807", "UPDATE run SET length = -1",
@@ -238,8 +241,8 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: folder.path))
   }
 
-  /// The disk becomes full at every size of the growing file: a refused append must have no effect,
-  /// and all former events must be readable.
+  /// The file may not grow beyond a limit, as on a full disk, which is tested for six limits: a
+  /// refused append must have no effect, and all former events must be readable.
   @Test func aFullDiskLosesNoEvents() async throws {
     let folder = try StoreFolder()
     let store = try folder.store()

@@ -47,7 +47,7 @@ final class StoreFolder: Sendable {
     try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
   }
 
-  /// Mounts the folder over itself read-only, as in a backup.
+  /// `false` mounts the folder over itself read-only, as in a backup; `true` removes the mount.
   func setWritable(_ isWritable: Bool) throws {
     struct Refused: Error {}
     guard isWritable else {
@@ -64,14 +64,14 @@ final class StoreFolder: Sendable {
     do { try setWritable(true) } catch { print("\(url.path) stays mounted") }
   }
 
-  /// Removes the additions of later versions.
+  /// SQL that changes a store of the current version to the tables of the first version.
   static let backToFirstVersion = """
     DROP TABLE IF EXISTS device; DROP TABLE IF EXISTS taken_over; DROP TABLE started;
     \(withNews)
     PRAGMA user_version = 1
     """
 
-  /// Stores up to version 4 had tables for jobs and for reports of workers.
+  /// SQL that adds the tables of stores up to version 4 for jobs and for reports of workers.
   static let withNews = """
     CREATE TABLE job (run TEXT NOT NULL);
     CREATE TABLE news (

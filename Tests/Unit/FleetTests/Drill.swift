@@ -14,8 +14,8 @@ struct Drill {
     var infrastructure = 0.0
   }
 
-  /// The maximum number of steps: a hundred times the steps of the longest drill. The limit detects
-  /// a hang early.
+  /// The maximum number of steps, which is more than the longest drill needs. The limit detects a
+  /// hang.
   private static let stepsMaximum = 200_000
   private static let lease = Duration.seconds(45)
 
@@ -24,7 +24,7 @@ struct Drill {
   var run = FleetRun()
   var history: [RecordedEvent] = []
   private(set) var now = WallClockTime(milliseconds: 1_000_000)
-  /// Whether each device runs the new image, according to its own report.
+  /// Whether each device runs the new image, whatever the run has recorded.
   private(set) var truth: [FleetDevice.ID: Bool] = [:]
   /// Jobs in progress, each with the time at which it is done.
   private var working: [(claim: JobClaim, until: WallClockTime)] = []
@@ -175,7 +175,7 @@ struct Drill {
         try table.finish(claim, ending, now: elapsed)
       }
     } catch ExchangeFault.claimLost {
-      // Another worker has claimed the job.
+      // The claim expired, or another worker has claimed the job.
     }
   }
 

@@ -69,7 +69,8 @@ import Testing
     #expect(play.run["d0"]?.figures == RulesTests.figures)
   }
 
-  /// A late outcome counts no longer, because the next worker may have changed the device.
+  /// If another worker claims the job after the late outcome, the outcome no longer counts, because
+  /// this worker may have changed the device.
   @Test func aLateOutcomeBeforeAnotherClaimHasNoEffect() throws {
     var play = try Self.play()
     Self.apply(Self.events(.claimExpired(device: "d0", attempt: 1), in: play), to: &play)

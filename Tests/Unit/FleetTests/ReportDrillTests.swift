@@ -29,8 +29,8 @@ import Testing
     }
   }
 
-  /// A report can be created from every prefix of the events. Its counts include all devices, and
-  /// open devices reach an outcome later.
+  /// A report can be created after each event that follows the plan. Its counts include all
+  /// devices, and open devices reach an outcome later.
   @Test func anUnfinishedRunHasAReportAtEveryEvent() throws {
     var drill = try Drill(RulesDrillTests.plan(12), seed: 7, luck: Self.luck)
     try drill.drive()

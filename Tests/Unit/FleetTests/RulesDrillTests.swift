@@ -82,7 +82,7 @@ import Testing
     }
   }
 
-  /// At every event, the state of a process must equal the fold of its events.
+  /// At the end of a run, the state of the process must equal the fold of all events.
   @Test func theRunIsAFoldOverItsEvents() throws {
     var drill = try Drill(
       Self.plan(30), seed: 9, luck: Drill.Luck(bad: 0.1, linkLoss: 0.3, infrastructure: 0.1))
@@ -112,7 +112,8 @@ import Testing
     #expect(drill.history.contains { if case .claimExpired = $0.event { true } else { false } })
   }
 
-  /// 10,000 devices must cost no more per device than 1,000, because no step processes all devices.
+  /// 5,000 devices must need at most 10 % more steps per device than 1,000, because no step
+  /// processes all devices.
   @Test func theCostOfADeviceDoesNotGrowWithTheFleet() throws {
     func steps(_ count: Int) throws -> Double {
       var drill = try Drill(Self.plan(count), seed: 1, slots: 20, ahead: 20)

@@ -10,7 +10,7 @@ import Testing
   static let figures = UpdateFigures(
     from: nil, to: nil, proof: "version", bytes: 1, uploadMilliseconds: 1, resumes: 0)
 
-  /// A fact that a worker reports about a job.
+  /// A fact that the exchange reports about a job.
   enum Fact {
     case claimed(worker: String)
     case activating
@@ -192,7 +192,8 @@ import Testing
     #expect(play.rules.events(after: other, in: play.run, now: play.now, random: 0).isEmpty)
   }
 
-  /// A clock that is set back by an hour delays nothing; a clock that jumps ahead ends waits early.
+  /// If the clock is set back by an hour, the next attempt waits for its recorded time, and the run
+  /// then continues.
   @Test func aClockChangeStopsNoRun() throws {
     var play = try Play(Self.campaign(1))
     play.settle()

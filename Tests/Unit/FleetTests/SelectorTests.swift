@@ -26,8 +26,8 @@ import Testing
     #expect(truth == (isMeant ? .yes : .no))
   }
 
-  /// Kleene's strong three-valued logic: an unknown value determines the result only if the other
-  /// values do not.
+  /// Kleene's strong three-valued logic: with an unknown value, the result is unknown only if the
+  /// other values do not determine it.
   @Test(arguments: [
     ("version<1.3.0", DeviceExpression.Truth.undecided), ("not version<1.3.0", .undecided),
     ("version<1.3.0 and tag:lab", .undecided), ("version<1.3.0 and tag:none", .no),

@@ -2,7 +2,7 @@ import OtaflashFleet
 import Testing
 
 @Suite struct TransferWindowTests {
-  /// Returns a time of day on 2026-11-23, a Monday, in UTC.
+  /// Returns a time of day in UTC on 2026-11-23, a Monday, or the given number of days later.
   static func monday(_ hour: Int, _ minute: Int = 0, days: Int = 0) -> WallClockTime {
     let midnight: Int64 = 1_795_392_000
     let seconds = midnight + Int64(days * 86_400 + hour * 3600 + minute * 60)
@@ -84,8 +84,8 @@ import Testing
     #expect(always.standing(at: Self.monday(5)) == .open(until: Self.monday(6)))
   }
 
-  /// A window that reports to be closed until a moment must be open at that moment, for every
-  /// window of a thousand.
+  /// A window that reports to be closed until a moment must be open at that moment, which is tested
+  /// for a thousand windows.
   @Test func aClosedWindowOpensAtTheReportedTime() {
     var state: UInt64 = 7
     func draw(_ bound: Int) -> Int {

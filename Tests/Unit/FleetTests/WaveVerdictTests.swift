@@ -18,8 +18,8 @@ import Testing
     ([10, 8, 2, 0, 0], .stop(failures: 2, of: 10)),
     ([10, 5, 0, 5, 0], .continue), ([10, 4, 0, 6, 0], .inconclusive(seen: 4, of: 10)),
     ([10, 0, 0, 10, 0], .inconclusive(seen: 0, of: 10)),
-    // Infrastructure failures do not count. If there are too many of them, too few devices are left
-    // for a verdict.
+    // Infrastructure failures do not count. If there are too many of them, too few devices have an
+    // outcome, and the verdict is inconclusive.
     ([10, 5, 0, 0, 5], .continue), ([10, 4, 0, 0, 6], .inconclusive(seen: 4, of: 10)),
     // Stop takes precedence over inconclusive.
     ([10, 1, 2, 7, 0], .stop(failures: 2, of: 10)),

@@ -9,7 +9,8 @@ import Testing
   private static let service = BluetoothUUID(0xFF00)
 
   /// A server with three values: handle 3 is read and written by asynchronous handlers; handle 5 is
-  /// synchronous and counts its reads; handle 7 is stored and notifies (CCCD 8).
+  /// read by a synchronous handler; handle 7 is stored and notifies (CCCD 8). `reads` records the
+  /// calls of the read handlers.
   private final class Device: Sendable {
     let server = GATTServer()
     let clock = ManualClock()
@@ -107,7 +108,7 @@ import Testing
       #expect(await device.arrivals.next() == [0xBB])
       try await host.send(hex("0A 07 00"))
       #expect(text(try await host.receive()) == "0B 07")
-      // The same writes without the refusal.
+      // A write to handle 3 without the refusal.
       try await host.send(hex("12 03 00 CC"))
       #expect(await device.arrivals.next() == [0xCC])
       device.answers.offer(.success([]))
@@ -115,7 +116,7 @@ import Testing
     }
   }
 
-  /// A slow device delays the client, but a slow client does not delay the device.
+  /// Commands have no response, but the handler receives them in the order of the commands.
   @Test func writeCommandsWaitForEachOther() async throws {
     let device = Device()
     _ = try await device.serving { host in

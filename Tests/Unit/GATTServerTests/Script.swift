@@ -47,8 +47,8 @@ struct Peer {
 let otaService: BluetoothUUID = "2f3e0001-21b4-4807-8bdc-74db56699529"
 let otaBytes = "29 95 69 56 DB 74 DC 8B 07 48 B4 21 01 00 3E 2F"
 
-/// The handles: 1…5 a service like Generic Access, 6…12 a vendor's service, 13…17 a secondary
-/// service that includes the vendor's.
+/// The handles: 1…5 a service like Generic Access, 6…12 a vendor's service, 13…19 a secondary
+/// service that includes both other services.
 func exampleTable() -> AttributeTable {
   AttributeTable(services: [
     LocalService(

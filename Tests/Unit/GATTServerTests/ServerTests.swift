@@ -42,7 +42,7 @@ private final class Device: Sendable {
   var reported: [GATTServerEvent] { log.events }
   var outcomes: [ValueOutcome] { log.outcomes }
 
-  /// Serves one pipe while `client` runs on the other end of the pipe; returns the reason for the
+  /// Serves one link while `client` runs on the other end of the link; returns the reason for the
   /// end of the link.
   func serving(
     capacity: Int = 16, _ client: @Sendable (MemoryLink) async throws -> Void

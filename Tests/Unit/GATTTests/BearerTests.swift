@@ -11,8 +11,8 @@ import Testing
       .unasked("02 9E 00"), .on("03 05 02", "10 01 00 FF FF 00 28"),
       .on("01 10 01 00 0A", "0A 03 00"), .on("01 0A 03 00 01", "3F"),
       .on("01 3F 00 00 06", "1D 04 00 01"), .on("1E"),
-      // The host answers with the same value that it sent to the peer, because both directions use
-      // one value (3.4.2.2).
+      // The host requests the same MTU that it sent in its response, because the two PDUs must
+      // contain one value (3.4.2.2).
       .on("02 05 02", "03 00 02"),
     ]) { client, _, clock in
       await clock.pause(for: .seconds(1))
@@ -35,7 +35,8 @@ import Testing
     #expect(mtu == 185)
   }
 
-  /// The peer's request arrives first, so the MTU of the connection is known from the start.
+  /// The peer's request arrives before any request of the host, so the response can contain only
+  /// the MTU that was passed to `connect`.
   @Test func aPeerThatExchangesFirstReceivesTheMTUOfTheConnection() throws {
     let (near, far) = MemoryLink.pair(capacity: 16)
     let complaint = try VirtualTimeline().run { clock -> String? in
@@ -245,7 +246,7 @@ import Testing
   }
 }
 
-/// A link whose peer had sent its only PDU when the host closed the link.
+/// A link that delivers its only PDU when the host closes the link.
 private final class LateLink: Link {
   let maximumPDUSize = 672
   let hasDelivered = Mutex(false)

@@ -25,7 +25,8 @@ import Testing
       ([.subscribing, .subscribed, .subscribing], subscription, .ready),
       ([.subscribing, .subscribed, .discoveringServices], discovery, .ready),
       ([.subscribing, .discoveringServices, .servicesFound], subscription, .servicesReady),
-      // Of two procedures, the running one is reported. It may end after the other one has failed.
+      // If two procedures overlap, the failure of a procedure that is not the reported one leaves
+      // the reported state unchanged.
       ([.subscribing], discovery, .subscribing),
       ([.discoveringServices, .servicesFound], discovery, .servicesReady),
     ]

@@ -251,7 +251,7 @@ private final class TwoStraps: Central {
       ])
   }
 
-  /// A store that fails is reported, and does not prevent a connection.
+  /// The error of a store is reported, and does not prevent a connection.
   @Test func aFailingStoreDoesNotPreventAConnection() throws {
     let faults = Mutex<[Store.Fault]>([])
     try VirtualTimeline().run { clock in

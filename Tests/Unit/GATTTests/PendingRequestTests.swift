@@ -10,7 +10,7 @@ import Testing
     uuid: BluetoothUUID(0x2A19), properties: [.write, .writeWithoutResponse, .notify],
     declaration: AttributeHandle(2), value: AttributeHandle(3), last: AttributeHandle(4))
 
-  /// The sender's observations, in order.
+  /// An observation of the sender.
   private enum Seen: Equatable {
     case open, held, answered, failed(GATTFault), status([UInt8])
   }
@@ -45,7 +45,8 @@ import Testing
     #expect(found == .success([.open, .held, .answered, .open]))
   }
 
-  /// The response shows that the server has processed the commands before the request.
+  /// A read is useful between commands, because its response shows that the server has processed
+  /// the commands that were sent before the read.
   @Test func commandsAreSentDuringAPendingRead() throws {
     let found = try withScript([
       .on("52 03 00 01"), .on("0A 03 00"), .on("52 03 00 02", "0B 07"),

@@ -188,7 +188,8 @@ private let handle = CountingDevice.handle
               return number
             })
         }
-        // None of the commands has started; each can start while its task starts.
+        // No command has started, because the tasks of the commands run only after this task
+        // suspends.
         for number in [0, 2] { enqueued[number].cancel() }
         var fate: [String] = []
         for command in enqueued { fate.append(await text { try await command.value }) }

@@ -5,10 +5,11 @@ import Synchronization
 import Testing
 
 @Suite struct ReconnectionTests {
-  /// The behavior of the device at each connection attempt, in order; the last entry is repeated.
+  /// The behavior of the device at one connection attempt. A script lists the attempts in order;
+  /// its last entry applies to all further attempts.
   private enum Attempt: Sendable {
     case answers
-    /// The link exists for this time, and then the radio sends nothing more.
+    /// The device answers no request, and the link is lost after this time.
     case loses(after: Duration)
     case notFound
     case noRight
@@ -237,8 +238,8 @@ import Testing
 
   // MARK: The device
 
-  /// Keeps a connection to a device that behaves as `attempts` specifies. The body reads once a
-  /// second until a connection answers, and then performs `last`.
+  /// Keeps a connection to a device that behaves as `script` specifies. The body reads once, and
+  /// performs `last` after the response.
   private func run(
     _ script: [Attempt], last: @escaping @Sendable () throws(GATTFault) -> Void = {},
     observing observe: @escaping @Sendable (ReconnectionEvent) -> Void = { _ in }
@@ -314,7 +315,7 @@ import Testing
   }
 }
 
-/// An adapter that is off until an instant, and then on.
+/// An adapter that is off until the clock reaches `wakes`, and on afterwards.
 private struct SleepingAdapter: AdapterMonitor {
   let clock: VirtualClock
   let wakes: Duration

@@ -89,7 +89,7 @@ private struct CallbackCentral: Central {
     #expect(fault == .failed(reason: "The radio is off."))
   }
 
-  /// An actor can return the stream of `any Central`, and closures may throw any error.
+  /// An actor that returns the stream of its central as an opaque type.
   private actor Manager {
     let central: CallbackCentral
     init(_ central: CallbackCentral) { self.central = central }

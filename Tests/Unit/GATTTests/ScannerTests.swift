@@ -3,7 +3,8 @@ import OtaflashGATT
 import OtaflashSimulation
 import Testing
 
-/// A scanner that reports its devices, one per second, and then nothing.
+/// A scanner that reports its devices, one per second, and then throws `ending`. Without `ending`,
+/// it reports nothing for an hour, and the scan ends.
 private struct ScriptedScanner: Central {
   let devices: [Advertisement]
   let clock: any LinkClock
@@ -116,7 +117,8 @@ private func device(
 
   // MARK: A new address
 
-  /// The outcome and the duration of a search for `one`, or for another device with the name Strap.
+  /// The outcome and the duration of a search for the device "one", or for another device whose
+  /// name contains "Strap".
   private static func search(
     _ reports: [(id: String, name: String?)]
   ) throws -> (found: Result<String, ConnectFault>, took: Duration) {

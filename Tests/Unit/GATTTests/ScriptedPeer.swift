@@ -24,7 +24,8 @@ struct ScriptedPeer: Sendable {
 
   init(_ steps: [Step]) { self.steps = steps }
 
-  /// Plays the script; returns the first difference from the expected PDUs, if any.
+  /// Plays the script. Returns `nil` if the script was played completely; otherwise, the first
+  /// unexpected PDU or the end of the link.
   func play(on link: MemoryLink, clock: (any LinkClock)? = nil) async -> String? {
     for step in steps {
       do throws(LinkLoss) {

@@ -4,7 +4,8 @@ import OtaflashSimulation
 import Synchronization
 import Testing
 
-/// A link whose security a test can raise or refuse.
+/// A link that records the requests to raise its security. Each request raises the security up to
+/// `ceiling`, or fails with `fault`.
 private final class SecurableLink: Link {
   private let base: any Link
   private let ceiling: AttributeSecurity
@@ -42,7 +43,7 @@ private final class SecurableLink: Link {
     var asked: [AttributeSecurity] = []
   }
 
-  /// Reads attribute 3 from a peer that answers each attempt with one of `answers`.
+  /// Reads attribute 3 from a peer that answers each request with the next of `answers`.
   private func read(
     _ answers: [String], upTo ceiling: AttributeSecurity, fault: SecurityFault? = nil
   ) throws -> Outcome {

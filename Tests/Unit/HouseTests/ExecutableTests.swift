@@ -1,7 +1,7 @@
 import Testing
 
-/// Tests that the executable is thin: it contains one file for each subcommand, the table of
-/// errors, and the process. Code that an app could use is in a separate target.
+/// Tests that the executable is thin: it contains the subcommands, the list of subcommands, and the
+/// start of the program. Code that an app could use is in a separate target.
 @Suite struct ExecutableTests {
   static let linesMaximum = 4800
   static let fileMaximum = 250
@@ -17,7 +17,8 @@ import Testing
     #expect(lines.reduce(0, +) <= Self.linesMaximum)
   }
 
-  /// Also in the targets that have the subcommands of `fleet` and what they run.
+  /// The limit also applies to the targets that contain the subcommands of `fleet`, and the code
+  /// that these subcommands run.
   @Test(arguments: ["otaflash", "FleetHost", "FleetCommands"])
   func noFileIsLong(_ target: String) throws {
     for file in try ImportTests.files(of: "Sources/\(target)") {

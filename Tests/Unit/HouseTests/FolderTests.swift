@@ -68,7 +68,7 @@ import Testing
   ]
 
   /// Folders of a target that must be independent of each other, regardless of their order: the
-  /// protocols, the file formats, and the formats of a report.
+  /// protocols, the file formats, the formats of a report, and the two parts of `Bench`.
   static let siblings: [String: Set<String>] = [
     "FleetReport": ["Tables", "Page"],
     "Bench": ["Benchmark", "SelfTest"],
@@ -159,8 +159,8 @@ import Testing
       ])
   }
 
-  /// The folders of the updates that know no delivery method but the image as it is: a capability of
-  /// a session costs nothing there.
+  /// The folders of `Update` that know no delivery method except the unchanged image, so a new
+  /// delivery method needs no code there.
   private static let engine = ["Report", "Contract", "LifeCycle", "Procedures"]
 
   /// The lines of a file that name patches, in code or in comments.

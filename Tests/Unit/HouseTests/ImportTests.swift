@@ -205,7 +205,8 @@ import Testing
     }
   }
 
-  /// The table of error codes has a row for each code, which is read alone.
+  /// The files that may be longer: each row of the table of error codes is read without the other
+  /// rows.
   static let tables: Set = ["Sources/Devices/Faults/FaultTable.swift"]
 
   @Test(arguments: permitted.keys.sorted())

@@ -17,7 +17,7 @@ import Testing
     #expect(release.contains("static let version = \"\(newest.1)\""))
   }
 
-  /// A reader decides within half a minute, so details are on other pages.
+  /// A reader decides within half a minute whether to continue, so details are on other pages.
   @Test func theReadmeStaysShort() throws {
     #expect(try Self.lines(of: "README.md").count <= 121)
   }

@@ -5,7 +5,7 @@ import Testing
 /// that does not exist.
 @Suite struct ReadmeTests {
   struct Readme: CustomTestStringConvertible {
-    /// The path relative to the root.
+    /// The path relative to `Sources`.
     let folder: String
     let names: [Substring]
     /// The paths relative to the folder, without `.swift`; files that a README further down covers

@@ -18,8 +18,8 @@ import Testing
     }.joined(separator: "\n")
   }
 
-  /// The functions that other files may call: their definitions start a line that does not end with
-  /// `;`.
+  /// The functions that other files may call: the functions that the code defines, whose names
+  /// start with `ota_`, and that are not `static`.
   static func functions(in code: String) -> Set<String> {
     let definition = /^(?!static)[a-z][\w ]*[ *](ota_\w+)\([^;{]*\{/.anchorsMatchLineEndings()
     return Set(code.matches(of: definition).map { String($0.1) })

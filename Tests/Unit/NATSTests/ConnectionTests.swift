@@ -40,7 +40,7 @@ import Testing
     }
   }
 
-  /// Repeats a read that the crash of the server ended.
+  /// Repeats a call that the crash of the server ended.
   static func repeated<Value>(_ body: () async throws -> Value) async throws -> Value {
     while true {
       do { return try await body() } catch NATSFault.connectionLost {
@@ -105,7 +105,7 @@ import Testing
       try await connection.request(NATSMessage(subject: "nothing.here"))
     }
     #expect(fault == .noResponders("nothing.here"))
-    // Without a reply, and without a subscriber: it is lost.
+    // A message without a reply subject and without a subscriber is lost.
     try await connection.publish(NATSMessage(subject: "flash.progress.kitchen", payload: [1]))
   }
 
@@ -117,7 +117,7 @@ import Testing
     guard case .unreachable = fault else { throw fault ?? .closed }
   }
 
-  /// A job that was delivered is repeated after a crash, and its acknowledgement still works.
+  /// A delivered job can be renewed and acknowledged after a crash of the server.
   @Test(arguments: NATSServer.Version.allCases)
   func aJobSurvivesACrash(_ version: NATSServer.Version) async throws {
     let server = try await NATSServer(version)

@@ -3,7 +3,7 @@ import OtaflashNATS
 import OtaflashNATSServer
 import Testing
 
-/// Streams and consumers, on both servers.
+/// Streams and consumers, on both versions of the server.
 @Suite(.enabled(if: NATSServer.areInstalled, "\(NATSServer.note)")) struct JetStreamTests {
   static let moment = Duration.milliseconds(400)
   static let ample = Duration.seconds(60)

@@ -3,7 +3,7 @@ import OtaflashNATS
 import OtaflashNATSServer
 import Testing
 
-/// Buckets, on both servers.
+/// Buckets, on both versions of the server.
 @Suite(.enabled(if: NATSServer.areInstalled, "\(NATSServer.note)")) struct KeyValueTests {
   static func bucket(
     _ server: NATSServer,
@@ -135,7 +135,8 @@ import Testing
     while try await stream.stream("KV_STATE").content.consumers == 0 {}
     task.cancel()
     await #expect(throws: NATSFault.self) { try await task.value }
-    // Its consumer ends without requests; the second watch has another one.
+    // The consumer of the cancelled watch ends without requests; the second watch has another
+    // consumer.
     try await state.put("a", [1])
     #expect(try await state.entries().map(\.key) == ["a"])
   }

@@ -4,9 +4,9 @@ import OtaflashNATS
 import OtaflashNATSServer
 import Testing
 
-/// Keys, permissions and certificates, on both servers.
+/// Keys, permissions and certificates, on both versions of the server.
 @Suite(.enabled(if: NATSServer.areInstalled, "\(NATSServer.note)")) struct SecurityTests {
-  /// A server with an account for the coordinator, and one for the site "kitchen" with the
+  /// A server with a user for the coordinator, and a user for the site "kitchen" with the
   /// permissions that a gateway needs.
   struct Hub {
     let server: NATSServer
@@ -29,7 +29,8 @@ import Testing
         """)
     }
 
-    /// The streams and entries of two sites; a connection of the gateway.
+    /// Creates the streams and entries of two sites. Returns the connections of the coordinator and
+    /// of the gateway.
     func prepare() async throws -> (coordinator: JetStream, gateway: JetStream) {
       let coordinator = try JetStream(try await server.connect(key: coordinator))
       try await coordinator.createStream(JetStreamTests.jobs)

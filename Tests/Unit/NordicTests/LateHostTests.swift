@@ -34,7 +34,7 @@ import Testing
 
 /// Wakes each sleeper later than requested.
 struct LateClock: LinkClock {
-  /// The times between the starts of two stalls.
+  /// The time between the starts of two stalls.
   private static let stallPeriod = Duration.milliseconds(300)
 
   let base: any LinkClock

@@ -123,7 +123,7 @@ import Testing
     ) { try outcome.last.get() }
   }
 
-  /// The report must state that the previous application runs again.
+  /// The report must state that the old version still runs.
   @Test func aRevertedVersionIsReportedAsTheOldVersion() throws {
     let image = try legacy(
       firmware(20_000, FirmwareVersion(1, 3, 0)), version: FirmwareVersion(1, 3, 0))
@@ -232,7 +232,7 @@ import Testing
     #expect(outcome.log.rewinds == 0)
   }
 
-  /// The erase takes 400 ms, which is longer than the first wait. The adaptation must not reduce
+  /// The erase takes 200 ms, which is longer than the first wait. The adaptation must not reduce
   /// the pace.
   @Test func theHostAdaptsToALongerErase() throws {
     let profile = "sim:nordic-legacy?interval=7.5ms&erase=200ms"

@@ -13,7 +13,7 @@ final class EventLog: Sendable {
   private let events = Mutex<[UpdateEvent]>([])
   private let pdus = Mutex<[TracingLink.Crossing]>([])
 
-  /// Every PDU that was sent over the air.
+  /// Every PDU that the host sent or received, including the packets that were lost.
   var crossings: [TracingLink.Crossing] { pdus.withLock { $0 } }
   func note(_ crossing: TracingLink.Crossing) { pdus.withLock { $0.append(crossing) } }
 
@@ -26,7 +26,7 @@ final class EventLog: Sendable {
     }
   }
 
-  /// The reason why the host restarted the device.
+  /// The reasons for the restarts of the device by the host, in order.
   var restarts: [String] {
     all.compactMap { if case .restarted(let reason, _, _) = $0 { reason } else { nil } }
   }
@@ -50,7 +50,7 @@ struct NordicOutcome: Sendable {
   var last: Result<UpdateResult, UpdateFault> { results[results.count - 1] }
 }
 
-/// Sends each image to a new device in a separate update, in virtual time.
+/// Sends the images to one new device, each image in a separate update, in virtual time.
 ///
 /// - Parameters:
 ///   - cancelAfter: the time after which the first update is cancelled.
@@ -210,7 +210,7 @@ struct InitCommand {
   var type = 0
   var hashedBytes: [UInt8]?
   var isSigned = true
-  /// The signature belongs to other bytes.
+  /// Whether a bit of the signature is wrong.
   var isDamaged = false
 
   /// Protocol buffers, signed with the key that simulated bootloaders know.

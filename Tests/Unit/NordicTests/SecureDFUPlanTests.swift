@@ -10,7 +10,8 @@ func ramp(_ count: Int) -> PrefixChecksums {
 }
 
 extension SecureDFUProgress {
-  /// The answers of a correct bootloader that holds this part of `image`.
+  /// The progress that a correct bootloader reports if it holds the first `offset` bytes of
+  /// `image`.
   init(of image: PrefixChecksums, upTo offset: Int) {
     self.init(offset: offset, crc32: image.checksum(ofFirst: offset))
   }

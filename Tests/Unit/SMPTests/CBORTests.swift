@@ -10,7 +10,8 @@ import Testing
   struct Example: Sendable, CustomTestStringConvertible {
     let bytes: String
     let item: CBORItem
-    /// The encoder uses the shortest form; the decoder also accepts other forms.
+    /// The form that the encoder writes, or `nil` if it is `bytes`. The decoder also accepts longer
+    /// forms.
     var shortest: String?
 
     init(_ bytes: String, _ item: CBORItem, shortest: String? = nil) {

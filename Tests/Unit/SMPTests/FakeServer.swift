@@ -9,7 +9,8 @@ import Synchronization
 /// literally, and fails as configured.
 final class FakeServer: Sendable {
   struct Settings: Sendable {
-    /// The response; `nil` = the command is unknown.
+    /// The buffer size in the response to Parameters, and the maximum size of a message; `nil` =
+    /// the command is unknown.
     var bufferSize: Int? = 600
     var bufferCount = 4
     var reassembles = true
@@ -25,19 +26,21 @@ final class FakeServer: Sendable {
     var decompresses = false
     /// The hash by which the running image is reported in any case.
     var toldHash: [UInt8]?
-    /// The numbers, from 1, of upload requests that are lost, and of lost responses.
+    /// The numbers, from 1, of upload requests that are lost, and of upload requests whose
+    /// responses are lost.
     var lostRequests: Set<Int> = []
     var lostAnswers: Set<Int> = []
-    /// The number of upload requests after which the link ends; received bytes are kept.
+    /// The number, from 1, of the upload request at which the link ends. This request is lost;
+    /// bytes of earlier requests are kept.
     var linkEndsAfter: Int?
-    /// The number of upload requests after which the upload is lost, as by a restart.
+    /// The number, from 1, of the upload request before which the upload is lost, as by a restart.
     var forgetsAfter: Int?
     /// The number of busy responses to upload requests before the first accepted request.
     var busyAnswers = 0
     /// The number of the first upload request to which the response is "busy"; all later responses
     /// are also "busy".
     var busyFrom: Int?
-    /// The number of uploads that arrive damaged.
+    /// Uploads arrive damaged until the slot has been erased this number of times.
     var damagedUploads = 0
     /// Whether an erase keeps the state of the upload.
     var remembersErased = false
@@ -45,13 +48,13 @@ final class FakeServer: Sendable {
     var goesBack = false
     /// Whether the bootloader finds the signature invalid, and erases the image.
     var refusesImage = false
-    /// The responses to requests other than uploads.
+    /// The commands that the server refuses, with the refusals.
     var refusals: [SMPCommand: SMPRefusal] = [:]
     var silent: Set<SMPCommand> = []
     /// Whether version 2 of SMP is refused.
     var isVersion1 = false
     /// Whether the server sends other messages before each response: a response to another command,
-    /// a repeated response, and an invalid message.
+    /// a response with the previous sequence number, and an invalid message.
     var strayAnswers = false
   }
 
@@ -85,7 +88,7 @@ final class FakeServer: Sendable {
   /// Stores an image in the inactive slot.
   func place(_ image: [UInt8]) { shared.withLock { $0.slots[1 - $0.active] = image } }
 
-  /// Whether the image of the inactive slot is pending, or the running image is on trial.
+  /// Marks the image of the inactive slot as pending, or the running image as on trial.
   func leave(isPending: Bool) {
     shared.withLock { state in
       state.pending = isPending ? (1 - state.active, false) : nil

@@ -59,7 +59,7 @@ struct SMPBenchResult: Sendable {
     }
   }
 
-  /// The offset of each start of the transfer, and whether the device already held a part.
+  /// The offset of each start of the transfer.
   var beginnings: [Int] {
     events.compactMap { event in
       if case .transferBegan(let offset, _, _) = event { offset } else { nil }
@@ -67,7 +67,7 @@ struct SMPBenchResult: Sendable {
   }
 }
 
-/// A link on which each PDU takes time.
+/// A link on which each sent PDU takes the time `pace`.
 final class PacedLink: Link {
   private let link: MemoryLink
   private let clock: VirtualClock

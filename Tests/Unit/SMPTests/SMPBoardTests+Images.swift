@@ -6,7 +6,7 @@ import Testing
 
 /// Tests of packages with several images, and of devices that cannot mark any image.
 extension SMPBoardTests {
-  /// The image of the application, and the image of another core.
+  /// A package with one image for each index: 0 for the application, 1 for another core.
   private static func package(
     _ indices: [Int], version: MCUbootVersion = MCUbootVersion(2, 0, 0)
   ) throws -> FirmwarePackage {

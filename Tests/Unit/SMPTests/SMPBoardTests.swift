@@ -310,7 +310,7 @@ import Testing
     #expect(took < .milliseconds(1600), "\(took)")
   }
 
-  /// Writing a page takes 100 ms, during which requests beyond four buffers are lost.
+  /// Writing a page takes 2 s. While the server writes, requests beyond four buffers are lost.
   @Test("a slow server receives as many requests as it has buffers")
   func slowServer() throws {
     let image = try Self.image()

@@ -131,8 +131,8 @@ import Testing
       for _ in 0..<3 { _ = try await channel.perform(SMPOS.Echo("x"), .connect) }
       return channel.ignored
     }
-    // Before each response, the server sends a response to another command, a repeated response,
-    // and an invalid message.
+    // Before each response, the server sends a response to another command, a response with the
+    // previous sequence number, and an invalid message.
     #expect(ignored == SMPExchange.Ignored(late: 3, alien: 3, malformed: 3))
   }
 }

@@ -6,7 +6,8 @@ import Synchronization
 
 /// Faults of a link, which start at its first PDU.
 struct LinkFaults: Sendable {
-  /// The number of PDUs, in both directions, after which the link ends.
+  /// The number, from 1 and in both directions, of the PDU at which the link ends. This PDU is
+  /// lost.
   var cutAfter: Int?
   /// The probabilities that a written PDU is lost or written twice.
   var lossShare = 0.0
@@ -14,7 +15,7 @@ struct LinkFaults: Sendable {
   var seed: UInt64 = 0
 }
 
-/// A link with faults. Several links share the count of PDUs, so that only the first cut counts.
+/// A link with faults. Several links share the count of PDUs, so that only one link is cut.
 final class FaultyTestLink: Link {
   final class State: Sendable {
     let faults: LinkFaults
@@ -99,7 +100,7 @@ func onBoard<Value: Sendable>(
       })
       do throws(UpdateFault) {
         let value = try await body(dialer, clock)
-        // The device stores a file that is still open.
+        // During this time, the device stores a file that is still open.
         _ = await clock.pause(for: .seconds(3))
         return .success(value)
       } catch {
@@ -111,7 +112,7 @@ func onBoard<Value: Sendable>(
   return (result, state.pdus, board.flashFaults)
 }
 
-/// Returns the flash of a device with these settings.
+/// Returns empty flash of the size that a device with these settings has.
 func boardFlash(_ settings: String) throws -> FlashMemory {
   FlashMemory(size: try SimulationProfile(parsing: "smp?" + settings).flashSize)
 }

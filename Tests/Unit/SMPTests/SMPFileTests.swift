@@ -98,7 +98,7 @@ import Testing
       let run = try put(bytes, onto: settings, on: storage, faults: LinkFaults(cutAfter: cut))
       switch run.result {
       case .success: break
-      // Before the first connection, a lost link is reported.
+      // A link that is lost in its first PDUs, before the transfer has started, is reported.
       case .failure(let fault): #expect(cut < 8, "cut \(cut): \(fault)")
       }
       if case .success = run.result {

@@ -87,7 +87,8 @@ extension SMPFirmwareLoaderTests {
     #expect(ending.running == image.bytes)
   }
 
-  /// The previous loader answers, so nothing was installed; the installer's header is cleared.
+  /// If the previous loader answers, nothing was installed. If the installer is still listed, it
+  /// has not run, because the header of an installer is cleared when it has run.
   @Test func anotherLoaderThanTheInstalledLoaderIsNotASuccess() throws {
     let installer = try Self.installer()
     func agreement(_ slots: [SMPImage.Slot]) -> RunningImage.Agreement {

@@ -4,7 +4,8 @@ import OtaflashUpdate
 import OtaflashWire
 import Testing
 
-/// Tests of file servers that violate the protocol: each transfer ends with a clear error.
+/// Tests of file servers that violate the protocol, or whose answers are unusual. Each transfer
+/// ends with a clear error or with the correct file.
 @Suite struct SMPHostileFileTests {
   private static func done(_ message: SMPMessage, _ response: some SMPResponse) -> SMPMessage {
     SMPMessage(answering: message, with: response)

@@ -58,7 +58,7 @@ import Testing
     "a short last fragment is omitted if the transfer is then faster",
     arguments: [
       // The sizes are five complete fragments; ten fragments and a part; one fragment and a half,
-      // where the half is worthwhile.
+      // where the half is worthwhile; one fragment; less than one fragment.
       (2475, 495, 2475), (2475, 244, 2440), (384, 244, 384), (244, 244, 244), (200, 244, 200),
     ])
   func wholeFragments(buffer: Int, fragment: Int, best: Int) {

@@ -14,7 +14,8 @@ import Testing
   private static let module = "slot=256K&mtu=247&interval=15ms&patches=yes"
   private static let withoutModule = "slot=256K&mtu=247&interval=15ms"
 
-  /// The first release, and a release in which some bytes are changed and some are new.
+  /// The first release if `minor` is 0; otherwise, a release in which some bytes are changed and
+  /// some are new.
   private static func release(_ minor: UInt8) throws -> FirmwareImage {
     let body = Array(bootableBytes(MCUbootVersion(2, 0, 0), size: 60_000)[32..<60_032])
     let changed =
@@ -34,8 +35,8 @@ import Testing
     BaseFinder { wanted in images.map(\.bytes).first { ContentIdentity(of: $0) == wanted } }
   }
 
-  /// A device that runs the first release, which SMP has sent because the host does not have the
-  /// factory image.
+  /// The flash of a device that runs the first release. The release was sent over SMP, because the
+  /// host does not have the factory image.
   private func device(_ settings: String = module) throws -> FlashMemory {
     let old = try Self.release(0)
     let result = try Board.flash(old, onto: settings) { $0.patches.bases = Self.bases(old) }
@@ -121,7 +122,8 @@ import Testing
     #expect(result.protocols.allSatisfy { $0 == .otaflash })
   }
 
-  /// The device loses its power in the middle of the patch. It resumes, or runs the old image.
+  /// The device loses its power at flash operations that are distributed over the update. The
+  /// update resumes; or the device runs the old image, and a second update succeeds.
   @Test func theDeviceMayResetDuringAPatch() throws {
     let (old, new) = (try Self.release(0), try Self.release(1))
     for operation in stride(from: 1, through: 260, by: 37) {

@@ -71,8 +71,8 @@ import Testing
     let numbers = (0..<4).map { _ in exchange.begin(SMPImage.Upload.command) }
     #expect(numbers == [254, 255, 0, 1])
     let inOrder = [
-      // The response to this request, a repetition, and the response to an earlier request are all
-      // complete messages.
+      // The response to a request, its repetition, and the response to an earlier request: only the
+      // first is accepted.
       exchange.received(header(255)), exchange.received(header(255)),
       exchange.received(header(254)),
       // A response of another kind, and a message that is not a response.

@@ -44,7 +44,7 @@ extension SMPSessionTests {
       let server = Self.server()
       var bytes = bootableBytes(MCUbootVersion(1, 1, 0))
       bytes[16] = flag
-      // The hash follows magic, size, type and length. It covers the unchanged header and body.
+      // The hash follows magic, size, type and length. It covers the changed header, and the body.
       let covered = bytes.count - 40
       bytes.replaceSubrange(
         (covered + 8)..., with: Array(SHA256.hash(data: bytes[..<covered])))

@@ -25,7 +25,7 @@ import Testing
     try bootable(version)
   }
 
-  /// The update ended with the new image running, read back and confirmed.
+  /// Expects that the update ended with the new image running, read back and confirmed.
   func expectFlashed(
     _ result: SMPBenchResult, _ server: FakeServer, _ image: FirmwareImage,
     sourceLocation: SourceLocation = #_sourceLocation
@@ -91,7 +91,7 @@ import Testing
       let result = try update(server, to: image) { $0.mtu = 247 }
       try expectFlashed(result, server, image)
       #expect(server.state.longestWrite <= 244)
-      // 5,072 bytes are sent in requests of at most 1,146 bytes, or of at most 219 bytes.
+      // 5,072 bytes fit in fewer than 8 requests only if requests are longer than 244 bytes.
       #expect((server.state.uploadRequests < 8) == reassembles)
     }
   }

@@ -119,7 +119,7 @@ import Testing
   func partTaken() throws {
     var bench = Bench(from: 4_096, unit: .unknown)
     #expect(bench.fill() == [0], "a single request")
-    // The length of 95 bytes is compatible with words of up to 32 bytes; the server accepted
+    // The length of 95 bytes distinguishes all words of up to 32 bytes; the server accepted
     // complete words of 8 bytes.
     #expect(bench.sent[0] == 4_096..<4_191)
     #expect(try bench.window.answered(0, requesting: 4_184) == .proceed)

@@ -36,7 +36,8 @@ import Testing
     #expect(try FirmwareImage.decode(name: "-", bytes: bytes).version == FirmwareVersion(1, 3, 0))
   }
 
-  /// A file that is cut off anywhere is refused, and never sent as a plain binary.
+  /// A file that is cut off anywhere after its first four bytes is refused, and never sent as a
+  /// plain binary.
   @Test func everyTruncatedFileIsRefused() {
     for count in 4..<Self.smallest.count {
       #expect(throws: FirmwareFault.self, "\(count) bytes") {

@@ -31,7 +31,7 @@ import Testing
     return sample.bytes
   }
 
-  /// Every file that the host accepts is accepted by a loader, in pieces of any size.
+  /// The host and a loader, which receives pieces of any size, accept the same files.
   @Test(arguments: 0..<400)
   func theLoaderAcceptsWhatTheHostAccepts(_ seed: UInt64) throws {
     var random = SeededRandom(seed: seed)

@@ -1,6 +1,6 @@
 import OtaflashFirmware
 
-/// Builds GBL files tag by tag, including wrong ones.
+/// Builds GBL files tag by tag, including invalid files.
 struct GBLSample {
   var bytes: [UInt8] = []
 

@@ -24,7 +24,7 @@ final class SilabsLog: Sendable {
 
   var losses: Int { all.count { if case .linkLost = $0 { true } else { false } } }
 
-  /// The values written to Control and Data, without the discovery.
+  /// The values of the host's writes with this opcode, in order.
   func writes(_ opcode: UInt8) -> [[UInt8]] {
     crossings.filter { $0.direction == .sent && $0.pdu.first == opcode }.map {
       Array($0.pdu.dropFirst(3))
@@ -40,7 +40,7 @@ struct SilabsOutcome: Sendable {
   let counters: BoardCounters
   let elapsed: Duration
 
-  /// Whether the device runs the program of this file.
+  /// Whether the running image of the device is this file.
   func runs(_ file: [UInt8]) -> Bool { running == file }
 
   var last: Result<UpdateResult, UpdateFault> { results[results.count - 1] }
@@ -52,7 +52,7 @@ struct SilabsOutcome: Sendable {
 /// A change of the link between host and device.
 typealias LinkChange = @Sendable (any Link, any LinkClock) -> any Link
 
-/// Sends each file to a new device in a separate update, in virtual time.
+/// Sends the files to one new device, each file in a separate update, in virtual time.
 func update(
   _ files: [[UInt8]], onto profile: String, version: FirmwareVersion? = nil,
   cancelAfter: Duration? = nil, _ adjust: (inout UpdateOptions) -> Void = { _ in },

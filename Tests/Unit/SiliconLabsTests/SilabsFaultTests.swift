@@ -12,7 +12,8 @@ import Testing
   private static let image = file(3000)
   private static let devices = ["silabs?erase=5ms", "silabs-app-ota?erase=5ms&slot=16K"]
 
-  /// Checks one ended update.
+  /// Checks that no result claims an image that does not run, and that the last update succeeded
+  /// if `mustSucceed` is set.
   private func check(_ outcome: SilabsOutcome, _ what: String, mustSucceed: Bool = true) {
     for result in outcome.results {
       if case .success(let result) = result, result.isVerified {
@@ -64,7 +65,8 @@ import Testing
     }
   }
 
-  /// Some writes are lost, repeated or late. The loader notices each change.
+  /// One write is lost, repeated or late. The loader detects the change, so its update must
+  /// succeed.
   @Test(arguments: devices, 0..<40)
   func lostRepeatedAndLateWritesAreNoticed(_ device: String, _ seed: UInt64) throws {
     let once = Once()
@@ -85,7 +87,7 @@ import Testing
     if case .success(let result) = outcome.last { #expect(result.isVerified) }
   }
 
-  /// Every packet may be lost on the air or repeated by a proxy.
+  /// Each write without response is lost with a probability of 10 %.
   @Test(arguments: 0..<20)
   func repeatedLossesEndWithAFaultOrTheImage(_ seed: UInt64) throws {
     let outcome = try update([Self.image], onto: "sim:" + Self.devices[Int(seed) % 2]) { _ in

@@ -26,7 +26,7 @@ import Testing
     #expect(outcome.log.restarts == [] && outcome.log.losses == 0)
   }
 
-  /// The application gets one value, and the loader three.
+  /// The application receives one value at Control, and the loader three values.
   @Test func theSequenceIsComplete() throws {
     let outcome = try update([Self.image], onto: "sim:silabs")
     let requests = outcome.log.writes(0x12)

@@ -101,13 +101,14 @@ struct BareHost {
     return inbox.removeFirst()
   }
 
-  /// Returns the values that arrived while requests were pending.
+  /// Removes and returns the values that arrived and that `next` has not returned.
   mutating func takeInbox() -> [[UInt8]] {
     defer { inbox.removeAll() }
     return inbox
   }
 
-  /// Writes to one characteristic and returns the next value that the characteristic sends.
+  /// Writes to a characteristic, and returns the next value from the device, which may be a value
+  /// of another characteristic.
   mutating func ask(_ uuid: BluetoothUUID, _ value: [UInt8]) async throws -> [UInt8] {
     try await write(uuid, value)
     return try await next()

@@ -155,7 +155,8 @@ import Testing
     #expect(try offsets("beyond-end").last == 41_000)
   }
 
-  /// Returns the offsets reported during the transfer of 6 KiB that follow half of the image.
+  /// Returns the next offsets that the device reports during the transfer of the first 26,400
+  /// bytes of the image.
   private func offsets(_ profile: String) throws -> [Int] {
     try withBoard(profile) { board, clock in
       var host = try await OTAHost.connected(to: board)
@@ -223,7 +224,7 @@ import Testing
         .encoded)
   }
 
-  /// Sends data in order until the window stays closed for ten seconds.
+  /// Sends data in order until the window has been closed for 100 consecutive reads of the status.
   private func sendUntilWindowIsClosed(_ host: inout OTAHost) async throws -> OTAHost.Status {
     var quiet = 0
     while quiet < 100 {

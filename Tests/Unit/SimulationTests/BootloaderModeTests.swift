@@ -35,7 +35,7 @@ import Testing
       #expect(try await host.state() == ["0:1.3.0 ba", "1:1.2.0 bc"])
       #expect(try board.runningImage() == Self.file.bytes)
       #expect(try await host.host.read(BluetoothUUID(0x2A26)) == Array("1.3.0".utf8))
-      // The old image must not be overwritten until it is reverted or replaced.
+      // The old image must not be erased while the new image is on trial.
       #expect(
         try await host.call(SMPImage.Erase()) == .failure(SMPRefusal(.group(.image, 9))))
       #expect(
@@ -236,7 +236,7 @@ import Testing
       host = try await SMPHost.connected(to: board)
       #expect(try await host.state() == ["0:1.2.0 bc"])
       _ = try await host.upload(Self.file.bytes, to: 4000)
-      // Half of an image cannot be started, so the bootloader keeps running.
+      // An incomplete image cannot be started, so the bootloader keeps running.
       board.powerCut()
       await host.host.waitForEnd()
       host = try await SMPHost.connected(to: board)

@@ -17,7 +17,7 @@ import Testing
     }
   }
 
-  /// InfiniTime reads only one byte of the number.
+  /// InfiniTime reads only the low byte of the number of packets per receipt.
   @Test func theWatchReadsOnlyTheLowByte() throws {
     try withBoard("infinitime") { board, _ in
       var dfu = try await LegacyDFUHost.inBootloader(of: board)
@@ -45,7 +45,7 @@ import Testing
     }
   }
 
-  /// Unknown requests, such as the report of received bytes, are not answered.
+  /// Unknown requests, such as the request for the number of received bytes (7), are not answered.
   @Test func anUnknownRequestIsNotAnswered() throws {
     try withBoard("infinitime") { board, _ in
       var dfu = try await LegacyDFUHost.inBootloader(of: board)
@@ -85,7 +85,8 @@ import Testing
     }
   }
 
-  /// Hosts that connect and disconnect leave erases in the limited queue of the flash.
+  /// Hosts that connect and disconnect leave erases in the limited queue of the flash. If the queue
+  /// is full, START is refused.
   @Test func disconnectedHostsDoNotFillTheQueuePermanently() throws {
     try withBoard("infinitime?erase=20s&slot=16K") { board, _ in
       var last = ""

@@ -20,7 +20,7 @@ import Testing
     }
   }
 
-  /// An init packet that is valid except for one field, and the answer to it.
+  /// A change to a valid init packet, and the answer to the changed packet.
   struct Example: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let answer: String
@@ -114,7 +114,7 @@ import Testing
     #expect(try answer(to: wrong, profile: "nordic-dfu?key=none") == "60 04 01", "no verification")
   }
 
-  /// Released bootloaders have this configuration.
+  /// Like released bootloaders, the default profile requires a signed init packet.
   @Test func anUnsignedPackageIsRefusedByDefault() throws {
     let builder = InitPacketBuilder(for: Self.image)
     #expect(try answer(to: builder.unsigned) == "60 04 0b 08")
@@ -139,7 +139,7 @@ import Testing
       let packet = InitPacketBuilder(for: Self.image).signed
       #expect(try await dfu.sendInit(packet) == "60 04 01")
       #expect(try await dfu.ask("04") == "60 04 01")
-      // A part of an init packet is invalid. A new object discards the previous object.
+      // A new object discards the executed init packet, and an incomplete object is not executed.
       #expect(try await dfu.ask("01 01 40 00 00 00") == "60 01 01")
       try await dfu.send(packet.prefix(20))
       #expect(try await dfu.ask("04") == "60 04 08")

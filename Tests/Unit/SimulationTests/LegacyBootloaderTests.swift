@@ -41,7 +41,8 @@ import Testing
     }
   }
 
-  /// A request that is followed by packets is not answered until the packets have arrived.
+  /// Before START, requests that no packet follows, and requests without their parameters, are
+  /// answered immediately.
   @Test(arguments: [
     ("02 01", "10 02 02"), ("04", "10 04 02"), ("07", "10 07 01 00 00 00 00"), ("09", "10 09 03"),
     ("01", "10 01 06"), ("02", "10 02 06"), ("08 01", "10 08 03"),
@@ -53,6 +54,7 @@ import Testing
     }
   }
 
+  /// A request that is followed by packets is not answered until the first packet has arrived.
   @Test(arguments: [("02 00", "10 02 02"), ("03", "10 03 02")])
   func aRequestIsAnsweredAfterItsPacket(request: String, answer: String) throws {
     try withBoard("nordic-legacy") { board, _ in
@@ -126,7 +128,8 @@ import Testing
     }
   }
 
-  /// While the settings page is erased, 8 packets are accepted, but the ninth is not.
+  /// While the settings page is erased, as many packets are accepted as the pool has buffers; the
+  /// next packet fails. With two banks, all packets are accepted.
   @Test(arguments: [("", 8), ("&variant=adafruit", 16), ("&pool=3x32", 3), ("&banks=dual", 99)])
   func theSettingsPageIsErasedAfterTheAnswer(settings: String, packets: Int) throws {
     try withBoard("nordic-legacy?interval=7.5ms&erase=200ms\(settings)") { board, _ in
@@ -171,7 +174,8 @@ import Testing
     }
   }
 
-  /// There is no link for the answer to START, which causes an assertion in the bootloader.
+  /// Without a link, the bootloader cannot send the answer to START, and a failed assertion resets
+  /// the device.
   @Test func aLinkThatIsLostDuringTheEraseEndsInAReset() throws {
     try withBoard("nordic-legacy?erase=2s") { board, clock in
       var dfu = try await LegacyDFUHost.inBootloader(of: board)

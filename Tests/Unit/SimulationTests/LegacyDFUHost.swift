@@ -12,6 +12,7 @@ struct LegacyDFUHost {
 
   var host: BareHost
 
+  /// Connects to the bootloader, via the application if the application is running.
   static func inBootloader(of board: SimulatedBoard) async throws -> LegacyDFUHost {
     var host = try await BareHost.connected(to: board, mtu: 23)
     try await host.subscribe(control)
@@ -24,7 +25,7 @@ struct LegacyDFUHost {
     return LegacyDFUHost(host: host)
   }
 
-  /// Connects to the bootloader, via the application if the application is running.
+  /// Connects to the bootloader, which must already be running.
   static func atBootloader(of board: SimulatedBoard) async throws -> LegacyDFUHost {
     var host = try await BareHost.connected(to: board, at: board.address.successor, mtu: 23)
     try await host.subscribe(control)
@@ -83,7 +84,8 @@ struct LegacyDFUHost {
       ? await atBootloader(of: board) : await inBootloader(of: board)
     _ = try await dfu.begin(image.count)
     _ = try await dfu.sendInit(initPacket(for: image))
-    // After the first buffer, one packet per receipt is slower than the erase of any settings page.
+    // Each packet waits for its receipt, so the erase of the settings page ends before the buffers
+    // are full.
     try await dfu.write("08 01 00")
     try await dfu.write("03")
     for start in stride(from: 0, to: image.count, by: 20) {

@@ -42,7 +42,8 @@ import Testing
     (0..<4).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
   }
 
-  /// Returns a patch session to the running image with a few changed bytes and some inserted bytes.
+  /// Returns a patch session to a new image: the first `size` bytes of the running image, with
+  /// changed and inserted bytes.
   private static func session(
     on board: SimulatedBoard, part: Int = 1 << 20, size: Int = 40_000
   ) throws -> Session {
@@ -164,7 +165,7 @@ import Testing
     _ = try await OTAHost.connected(to: board)
   }
 
-  /// Resumes after each loss of the link, over at most five connections.
+  /// Resumes after each loss of the link, in at most five attempts.
   private static func flashWithReconnects(
     _ session: Session, _ board: SimulatedBoard
   ) async throws {
@@ -198,7 +199,7 @@ import Testing
       let session = try Self.session(on: board)
       try await Self.flashWithReconnects(session, board)
       #expect(try board.runningImage() == session.image)
-      // The limit is the number of the host's writes without response that were in flight.
+      // The host repeats only the bytes that were in flight, less than one window of 8,192 bytes.
       #expect(board.counters.dataBytes < session.stream.count + 8192)
     }
   }
@@ -218,7 +219,7 @@ import Testing
     let (plain, ahead) = (
       try seconds("plain?slot=128K"), try seconds("plain?slot=128K&erase-ahead=yes")
     )
-    // Erasing 10 pages takes 85 ms each.
+    // The image has 10 pages, and the erase of a page takes 85 ms.
     #expect(abs(plain - ahead - 0.85) < 0.15, "\(plain) and \(ahead) s")
   }
 }

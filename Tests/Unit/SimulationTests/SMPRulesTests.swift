@@ -82,7 +82,7 @@ import Testing
       _ = try await host.call(Self.first()).get()
       #expect(board.counters.flashOperations == 1, "the write only")
       _ = try await host.call(Self.first { $0.sha = nil }).get()
-      #expect(board.counters.flashOperations == 1 + 3 + 1 + 1, "3 pages of 9,136 bytes, the last")
+      #expect(board.counters.flashOperations == 1 + 3 + 1 + 1, "3 pages of 9,104 bytes, the last")
       _ = try await host.call(SMPImage.Erase()).get()
       #expect(board.counters.flashOperations == 6 + 16)
       _ = try await host.call(SMPImage.Erase()).get()
@@ -198,7 +198,7 @@ import Testing
       #expect(text(try await host.next()) == "0b 00 00 06 00 00 42 00 a1 61 72 62 68 69")
       #expect(text(try await host.next()) == "0b 00 00 06 00 00 43 00 a1 61 72 62 68 69")
     }
-    // With reassembly, the writes are one message, which is too long.
+    // With reassembly, the write is one message, which is longer than its header states.
     try withServer { (host, _) async throws in
       try await host.send(two)
       #expect(try await host.call(SMPOS.Echo("there")).get().text == "there")

@@ -217,7 +217,8 @@ import Testing
     }
   }
 
-  /// The erase covers 3 pages for 9,136 bytes, and the page of the bootloader's marks.
+  /// The erase covers 3 pages for 9,104 bytes, and the page of the bootloader's marks. With
+  /// progressive erasing, the first chunk waits for the erase of one page.
   @Test func theFirstChunkWaitsForTheErase() throws {
     for (settings, limits) in [
       ("", Duration.milliseconds(4 * 85)..<Duration.milliseconds(600)),

@@ -34,7 +34,8 @@ struct SecureDFUHost {
 
   mutating func ask(_ request: String) async throws -> String { text(try await ask(hex(request))) }
 
-  /// Sends bytes in packets with the maximum size of the ATT_MTU, or with `size`.
+  /// Sends bytes in packets of `size` bytes, or of the largest multiple of 4 bytes that the ATT_MTU
+  /// permits.
   mutating func send(_ bytes: some Collection<UInt8>, packetSize size: Int? = nil) async throws {
     let bytes = Array(bytes)
     let size = size ?? (host.mtu - 3) & ~3
@@ -71,7 +72,8 @@ struct SecureDFUHost {
     return answer
   }
 
-  /// Performs the complete update, from the application to the bootloader's reset.
+  /// Performs the complete update, from the application to the bootloader's reset. Sends the image
+  /// only if the bootloader holds no data.
   static func flash(
     _ image: [UInt8], initPacket: [UInt8], to board: SimulatedBoard, on clock: VirtualClock
   ) async throws {

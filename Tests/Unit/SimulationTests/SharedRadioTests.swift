@@ -5,7 +5,8 @@ import Testing
 
 /// Tests of several links of one controller, which has one radio.
 @Suite struct SharedRadioTests {
-  /// Returns the rates of several links from their central to the peripherals, in bytes per second.
+  /// Returns the rates of several links from their central to the peripherals, in bytes per second,
+  /// and the share of the time in which the shared radio was in use.
   static func rates(
     _ models: [RadioModel], bytes: Int = 495, withResponse: Bool = false,
     shared: Bool = true, idle: Int = 0, for time: Duration = .seconds(10)
@@ -44,7 +45,7 @@ import Testing
     return try result.get()
   }
 
-  /// Returns the number of bytes that arrived completely and in order.
+  /// Returns the number of value bytes that arrived until `time`. Expects complete PDUs, in order.
   private static func count(
     _ connection: SimulatedConnection, _ bytes: Int, _ withResponse: Bool, _ clock: VirtualClock,
     until time: Duration
@@ -141,8 +142,8 @@ import Testing
     }
   }
 
-  /// Expects equal rates, because equal gaps yield equal rates. With 20 links, some gaps are twice as
-  /// wide as others.
+  /// Expects equal rates, because equal gaps yield equal rates. With 20 links, some gaps are twice
+  /// as wide as others.
   private static func expectFair(_ rates: [Double]) {
     let fairness = (rates.min() ?? 0) / (rates.max() ?? 1)
     #expect(fairness > (rates.count == 20 ? 0.49 : 0.99), "\(fairness)")

@@ -149,7 +149,7 @@ import Testing
       try await flashWithReconnects(image, board)
       #expect(try board.runningImage() == image)
       #expect(board.counters.dataBytes < 20_000 + 8192)
-      // The results before the cut, after it, and after the activation.
+      // The connections before the cut, after it, and after the activation.
       #expect(board.counters.connections == 3)
     }
   }
@@ -157,7 +157,7 @@ import Testing
   @Test func aCutInTimeHappensOnce() throws {
     try withBoard("plain?cut-after=300ms") { board, _ in
       try await flashWithReconnects(makeImage(20_000), board)
-      // The results before the cut, after it, and after the activation.
+      // The connections before the cut, after it, and after the activation.
       #expect(board.counters.connections == 3)
     }
   }

@@ -260,7 +260,7 @@ import Testing
   }
 }
 
-/// Receives until the link ends, and returns the reason.
+/// Receives once. Returns the loss of the link, or `nil` if a PDU arrived.
 func lossOfReceive(_ link: any Link) async -> LinkLoss? {
   do throws(LinkLoss) {
     _ = try await link.receive()

@@ -110,7 +110,8 @@ import Testing
     }
   }
 
-  /// A process that terminates while it creates a flash leaves an incomplete erased flash.
+  /// A process that terminates while it creates a flash leaves an incomplete file with the suffix
+  /// `.new`. The next process replaces this file.
   @Test func anIncompleteFileIsCreatedAgain() throws {
     let path = "/tmp/otaflash-flash-part-test-\(getpid())"
     defer { unlink(path) }

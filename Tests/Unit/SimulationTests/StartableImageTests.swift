@@ -65,7 +65,7 @@ import Testing
     #expect(throws: ProfileFault.self) { try SimulationProfile(parsing: "smp?signed=" + text) }
   }
 
-  /// The images are encrypted without a key for decryption, marked as encrypted, not bootable, or
+  /// The flags mark the images as encrypted (with a key of 128 or 256 bits), not bootable, or
   /// compressed.
   @Test(arguments: [0x4, 0x8, 0x10, 0x200, 0x400, 0xC00] as [UInt32])
   func imagesThatABootloaderCannotStartDoNotRun(flags: UInt32) throws {
@@ -85,7 +85,7 @@ import Testing
       host = try await SMPHost.connected(to: board)
       let running = try await host.call(SMPImage.ReadState()).get().slots[0]
       #expect(running.version == "1.3.0" && running.hash != sent && running.hash?.count == 32)
-      // The running image is found by this hash, and not by the other hash.
+      // The running image is found by its own hash, and not by the hash of the compressed image.
       #expect(
         try await host.setState(running.hash, confirm: false)
           == .failure(SMPRefusal(.group(.image, 33))))

@@ -67,7 +67,7 @@ import Testing
   }
 
   /// A change of the executor is detected where the change happens; the optimizer may move the
-  /// change behind the pause.
+  /// change to a place after the pause.
   @Test func theMainActorIsReported() throws {
     let faults = (0..<20).map { _ in
       #expect(throws: SimulationFault.self) {

@@ -135,8 +135,8 @@ import Testing
     #expect(PasswordHash(text) == nil)
   }
 
-  /// RFC 7914, section 12: the third test vector needs N = 1024; the library is tested there. This
-  /// test ensures that a stored hash of this version stays valid.
+  /// This test does not repeat the test vectors of RFC 7914, section 12, which test the library. It
+  /// ensures that a stored hash of this version stays valid.
   @Test func aStoredHashStaysValid() throws {
     let stored = try #require(
       PasswordHash(

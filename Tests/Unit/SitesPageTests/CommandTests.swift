@@ -99,7 +99,7 @@ import Testing
     }
   }
 
-  /// An operator who confirmed an effect does not cause another one.
+  /// An operator who confirmed an effect does not cause another effect.
   @Test func aChangedRunShowsItsNewEffect() async throws {
     let fixture = try await PageFixture()
     try await fixture.test { client in

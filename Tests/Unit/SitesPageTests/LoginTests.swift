@@ -231,7 +231,8 @@ import Testing
     #expect(longest == LoginLimiter.longestWait)
   }
 
-  /// A flood of names and addresses uses no more memory, and does not reset the limit of another.
+  /// A flood of names and addresses uses no more memory, and does not reset the limit of another
+  /// account.
   @Test func aFloodDoesNotResetALimit() {
     var limiter = LoginLimiter()
     for _ in 0..<LoginLimiter.freeForAccount {

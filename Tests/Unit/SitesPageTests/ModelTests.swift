@@ -17,7 +17,8 @@ import Testing
     return sample
   }
 
-  /// An index that follows events equals one of the complete run, at every event.
+  /// An index that follows events equals a new index of the run, after every seventh event and
+  /// after the last events.
   @Test(arguments: samples.indices)
   func anIndexFollowsEvents(_ number: Int) {
     let history = Self.samples[number].history()

@@ -201,7 +201,7 @@ struct PageClient: Sendable {
     return client
   }
 
-  /// Fills in the confirmation of a command.
+  /// Fills in and sends the confirmation of a command.
   func perform(
     _ action: String, on run: String = PageFixture.run, reason: String = "as agreed"
   ) async throws -> TestResponse {

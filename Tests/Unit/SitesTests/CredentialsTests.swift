@@ -86,7 +86,7 @@ import Testing
     #expect(throws: CredentialsFault.noSuchGateway(.init(site: "kitchen", name: "pi"))) {
       try folder.revoke(.init(site: "kitchen", name: "pi"))
     }
-    // The file of the revoked key is not overwritten without a question.
+    // The file of the revoked key is not overwritten.
     #expect(throws: CredentialsFault.self) { try folder.issue(site: "kitchen", gateway: "pi") }
     #expect(try folder.registry().gateways == [])
     try FileManager.default.removeItem(atPath: path)
@@ -177,7 +177,7 @@ import Testing
     #expect(throws: CredentialsFault.self) { try folder.issue(site: "a", gateway: "b") }
   }
 
-  /// The names of accounts, inboxes and files of two gateways never agree.
+  /// The files, inboxes and permitted subjects of two gateways are always different.
   @Test func differentGatewaysShareNothing() throws {
     let folder = try Self.folder(folders.make())
     let names = [

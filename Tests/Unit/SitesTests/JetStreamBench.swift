@@ -118,7 +118,7 @@ private struct PollingWorker: JobExchange {
     try await exchange.release(claim, reason)
   }
 
-  // A worker has no part of the coordinator.
+  // A worker does not perform the operations of the coordinator.
   func open(_ run: String) async throws(ExchangeFault) { throw .notRecorded }
   func publish(_ job: UpdateJob) async throws(ExchangeFault) { throw .notRecorded }
   func cancel(_ jobs: [UpdateJob.ID]) async throws(ExchangeFault) { throw .notRecorded }

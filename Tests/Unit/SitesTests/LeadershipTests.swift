@@ -85,7 +85,7 @@ import Testing
     }
   }
 
-  /// Of several that wait for the end of one silence, one starts.
+  /// Of several coordinators that wait for the end of the same silence, exactly one starts.
   @Test func ofSeveralOneTakesOver() throws {
     try Self.inVirtualTime { clock in
       let entries = MemoryEntries()
@@ -109,7 +109,8 @@ import Testing
     }
   }
 
-  /// A renewal that was stored although its reply was lost is no other coordinator.
+  /// Lost requests, and renewals that were stored although their replies were lost, do not count as
+  /// another coordinator.
   @Test(arguments: [MemoryEntries.Loss.request, .reply])
   func lostCallsAreNoTakeover(_ loss: MemoryEntries.Loss) throws {
     try Self.inVirtualTime { clock in
@@ -144,7 +145,7 @@ import Testing
     }
   }
 
-  /// An entry that another version wrote, or a gateway, counts as that of another coordinator.
+  /// An entry that another version or a gateway wrote counts as the entry of another coordinator.
   @Test func anUnknownEntryIsWaitedFor() throws {
     try Self.inVirtualTime { clock in
       let entries = MemoryEntries()

@@ -120,7 +120,8 @@ import Testing
     do { try FileManager.default.removeItem(at: folder) } catch { print("it stays: \(error)") }
   }
 
-  /// Both servers accept the generated files, with names that must be quoted.
+  /// Both versions of the server accept the generated files, with names that must be quoted. Only
+  /// the newer version accepts `sync_interval`.
   @Test(arguments: NATSServer.Version.allCases)
   func theGeneratedConfigurationIsAccepted(_ version: NATSServer.Version) async throws {
     let certificates = try Certificates()

@@ -22,7 +22,7 @@ import Testing
     for key in [first, second] {
       #expect(try box.open(for: Self.purpose, with: key) == Self.secret)
     }
-    // Also a key of another length, or the same key again.
+    // A key of another length can be sealed, and the same key yields another box.
     #expect(try sealed([]).open(for: Self.purpose, with: first) == [])
     #expect(try sealed() != box)
     #expect(box.box.count == 2 + 2 * (8 + 32 + 16 + 16))
@@ -55,7 +55,7 @@ import Testing
 
   @Test func eachChangedBitIsDetected() throws {
     let box = try sealed()
-    // The part of the first gateway, after the version and the number of parts.
+    // The version, the number of parts, and the part of the first gateway.
     for index in 0..<(2 + 8 + 32 + 16 + 16) {
       for bit in 0..<8 {
         var bytes = box.box

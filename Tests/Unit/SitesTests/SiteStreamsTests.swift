@@ -4,7 +4,7 @@ import OtaflashNATSServer
 import OtaflashSites
 import Testing
 
-/// The streams of a deployment, on both servers.
+/// The streams of a deployment, on both versions of the server.
 @Suite(.enabled(if: NATSServer.areInstalled, "\(NATSServer.note)")) struct SiteStreamsTests {
   @Test(arguments: NATSServer.Version.allCases)
   func theyAreCreatedOnceAndUpdated(_ version: NATSServer.Version) async throws {
@@ -39,7 +39,7 @@ import Testing
     #expect(refusal.number == JetStreamRefusal.notStored)
   }
 
-  /// A bucket of an earlier deployment, with roll-up, loses it.
+  /// A bucket of an earlier deployment, which permits roll-ups, is changed so that it refuses them.
   @Test(arguments: NATSServer.Version.allCases)
   func aRollUpIsRefused(_ version: NATSServer.Version) async throws {
     let server = try await NATSServer(version)

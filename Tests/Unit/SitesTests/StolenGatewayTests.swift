@@ -71,8 +71,8 @@ import Testing
     }
   }
 
-  /// The same requests in the account of the coordinator are effective: the reason for an account
-  /// for each gateway, and a test of the operations above.
+  /// In the account of the coordinator, a reply changes the entry of another site. This is the
+  /// reason for an account for each gateway, and shows that the replies above can have an effect.
   @Test(arguments: NATSServer.Version.allCases)
   func repliesAreNotCheckedInOneAccount(_ version: NATSServer.Version) async throws {
     let deployment = try await Deployment(version, folders.make())

@@ -19,7 +19,7 @@ import Testing
     try #require(BluetoothAddress("00:AA:01:01:00:" + last))
   }
 
-  /// A new state directory, and the store in it.
+  /// Runs `body` with a new state directory and the store in it.
   static func withStore(
     setAside: @escaping @Sendable (String) -> Void = { _ in },
     _ body: (BondFiles, StateDirectory) throws -> Void

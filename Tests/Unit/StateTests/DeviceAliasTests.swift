@@ -10,7 +10,8 @@ import Testing
     #expect(try DeviceAlias(text).description == text)
   }
 
-  /// A name that has another meaning as a DEVICE argument is not a valid alias.
+  /// A name that has another meaning as a DEVICE argument, has other characters, or is too long, is
+  /// not a valid alias.
   @Test(arguments: [
     "", "last", "LAST", "sim", "unix", "name", "sim:", "unix:/d", "name:door", "C0:FF:EE:00:00:01",
     "-door", ".door", "a b", "a/b", "a\u{1B}", "a\n", String(repeating: "x", count: 65),

@@ -96,7 +96,7 @@ struct DeviceLockTests {
     defer { withExtendedLifetime(temporary) {} }
     let device = Self.identity(try temporary.file("device", []))
     let lock = try DeviceLock(device)
-    // Other tests also open descriptors at the same time, but fewer than this number.
+    // Other tests also open descriptors at the same time, but fewer than half of this number.
     let refusals = 1000
     let before = try openDescriptors()
     for _ in 0..<refusals {

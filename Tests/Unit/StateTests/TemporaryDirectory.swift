@@ -46,7 +46,8 @@ func names(in path: String) throws -> [String] {
 }
 
 extension FileWriting {
-  /// A disk that accepts at most `capacity` bytes in the first write, and no bytes afterwards.
+  /// A disk that accepts every write of at most `capacity` bytes, and refuses every longer write
+  /// because it is full.
   static func full(after capacity: Int) -> FileWriting {
     FileWriting(
       write: { descriptor, bytes in

@@ -218,8 +218,8 @@ import Testing
     #expect(found.isEmpty, "\(found)")
   }
 
-  /// The size of writes that such a device accepts must be kept when a patch is abandoned because
-  /// the base in the device's flash is damaged.
+  /// The size of writes that a device accepts, if it drops long PDUs, must be kept when a patch is
+  /// abandoned because the base in the device's flash is damaged.
   @Test func theSizeOfWritesIsKeptWhenAPatchIsAbandoned() throws {
     let profile =
       "plain?slot=32K&erase=0&write=0&ring=4K&mtu=185&boot=0&drop=close&ll=27&phy=1M&loss=0%"

@@ -33,7 +33,7 @@ import Testing
     #expect(writes.last?.bytes.upperBound == Self.image.bytes.count)
     #expect(writes.allSatisfy { $0.isInOrder })
     // Two requests are at most two windows apart. A request that becomes due while the previous
-    // request is open waits for its response, while commands continue.
+    // request is open waits for the response to the previous request, while commands continue.
     let requests = writes.filter(\.isRequest)
     var former = 0
     for request in requests {
@@ -102,8 +102,8 @@ import Testing
 
   // MARK: Refusals of the request
 
-  /// Each response to a request is replaced once on its way to the host. Sending must continue at
-  /// the device's offset, or end as in the other modes.
+  /// The first response to a data request is replaced by a refusal on its way to the host. Sending
+  /// must continue at the device's offset.
   @Test(arguments: [0x80, 0x81] as [UInt8])
   func aRefusedRequestIsSentAgain(_ code: UInt8) throws {
     let (result, _) = try Self.flash(onto: "fast", refusing: code)

@@ -35,7 +35,7 @@ import Testing
     #expect(!Computation.inline.isElsewhere && Computation.threads(atMost: 1).isElsewhere)
   }
 
-  /// The second computation waits for the first; if it is cancelled, it never starts.
+  /// The second computation waits for the first; if the second is cancelled, it never starts.
   @Test func theNumberOfConcurrentComputationsIsLimited() async {
     let computation = Computation.threads(atMost: 1)
     let (began, end) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))

@@ -5,8 +5,8 @@ import OtaflashSimulation
 import OtaflashUpdate
 import Testing
 
-/// Tests in which the power or the link fails and the same update runs again. It must always
-/// resume, and the image must run.
+/// Tests in which the link or the power fails during an update. The same run or the next run of the
+/// update must complete it, and the new image must run.
 @Suite struct CutTests {
   private static let image = UpdateTests.image(size: 20_000)
 

@@ -7,13 +7,13 @@ import Testing
 @testable import OtaflashUpdate
 
 /// Tests of the choice of the content, and of the reason if the content is not a patch. Each row
-/// has one obstacle.
+/// changes a decision that has no obstacle.
 @Suite struct DeliveryDecisionTests {
   private static let old = image(size: 12_000, seed: 3).bytes
   private static let new = old.enumerated().map { $0 % 7 == 3 ? $1 &+ UInt8($0 % 251) : $1 }
   private static let running = ContentIdentity(of: old)
 
-  /// A device that has reported everything, and a host that has the base.
+  /// The decision for a device that has reported everything, and a host that has the base.
   private static func decision(_ policy: DeltaPolicy = .auto) -> DeliveryDecision {
     DeliveryDecision(
       policy: policy,
@@ -164,7 +164,8 @@ import Testing
     #expect(!decide().isEmpty && makings.withLock { $0 } == twice)
   }
 
-  /// Resuming a stream costs as much time as creating it.
+  /// The host creates the stream that the device holds, and no further stream. If the device holds
+  /// an unknown stream, the host creates every stream that could have been the best.
   @Test func onlyThePartlySentStreamIsCreated() throws {
     let old = image(size: 150_000, seed: 3).bytes
     let new = old.enumerated().map { $0 % 7 == 3 ? $1 &+ UInt8($0 % 251) : $1 }
@@ -236,7 +237,8 @@ import Testing
     for (page, bytes) in delivery.bytesAtPages.dropLast().enumerated() {
       #expect(made[bytes] >= (page + 1) * 1024 && made[bytes - 1] < (page + 1) * 1024)
     }
-    // The offset reported for a resume must never be larger, and must always be at a page boundary.
+    // The offset reported for a resume must never be larger than the created bytes, and must be at
+    // a page boundary or at the end of the image.
     let held = (0...delivery.bytes.count).map { stream.imageBytesHeld(ofFirst: $0) }
     #expect(zip(held, made).allSatisfy { $0 <= $1 && $1 - $0 < 1024 })
     #expect(held.allSatisfy { $0 % 1024 == 0 || $0 >= new.count - 1 } && held.last == new.count)

@@ -22,7 +22,7 @@ import Testing
     ContentIdentity(of: old.bytes) == wanted ? old.bytes : nil
   }
 
-  /// A board that runs the old image, in persistent flash.
+  /// The flash of a board that runs the old image.
   private func board(_ profile: String) throws -> FlashMemory {
     let storage = FlashMemory(size: try SimulationProfile(parsing: profile).flashSize)
     let first = try flash(Self.old, onto: profile, storage: storage)
@@ -52,8 +52,8 @@ import Testing
     #expect(result.runningImage == Self.new.bytes)
   }
 
-  /// The link ends at PDUs that are distributed over a run without faults. Only bytes in flight may
-  /// be sent again.
+  /// The link ends at PDUs that are distributed over a run without faults. Fewer bytes may be sent
+  /// again than the stream has.
   @Test func theLinkMayEndAnywhere() throws {
     for cut in stride(from: 5, through: 95, by: 6) {
       let storage = try board("fast")
@@ -67,8 +67,8 @@ import Testing
     }
   }
 
-  /// A slow processor takes time for each page that it decodes, reports its rate, and the host
-  /// expects this time. The image itself is not decoded.
+  /// A slow processor takes time for each page that it decodes, so the update by a patch takes
+  /// longer by this time. The image itself is not decoded.
   @Test func aSlowDecoderDelaysOnlyPatches() throws {
     let slow = "fast?decode=8K"
     func took(_ profile: String, _ policy: DeltaPolicy) throws -> Double {
@@ -85,7 +85,8 @@ import Testing
     #expect(try abs(took(slow, .never) - took("fast", .never)) < 0.01)
   }
 
-  /// The device loses its power in the middle of the transfer, and must still create the image.
+  /// The device loses its power at flash operations that are distributed over the update, and must
+  /// still create the image.
   @Test func theDeviceMayResetAnywhere() throws {
     for operation in stride(from: 1, through: 60, by: 4) {
       let storage = try board("fast")
@@ -133,7 +134,7 @@ import Testing
       "\(beginnings), \(update.delivery?.bytes ?? 0)")
   }
 
-  /// After an update, the slot holds the previous image. If only the version changes again, most
+  /// After an update, the slot holds the previous image. If only a few bytes change again, most
   /// pages hold their data already.
   @Test(arguments: [WriteMode.auto, .withResponse])
   func pagesThatHoldTheirDataAreNotWritten(_ mode: WriteMode) throws {

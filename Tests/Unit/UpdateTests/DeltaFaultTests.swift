@@ -5,15 +5,15 @@ import Testing
 
 @testable import OtaflashUpdate
 
-/// Tests of patches that the real receiver refuses, or that yield another image. The complete image
-/// must follow once, and the report must contain the reason.
+/// Tests of patches for the real receiver with faults. If the receiver refuses a patch, the
+/// complete image must follow once, and the report must contain the reason.
 @Suite struct DeltaFaultTests {
   private let factory: [UInt8]
   private let old: FirmwareImage
   private let new: FirmwareImage
   private let running: ContentIdentity
 
-  /// Releases after the factory image, each related to the previous one.
+  /// Creates two releases after the factory image; each is related to the previous image.
   init() throws {
     let profile = try SimulationProfile(parsing: "fast")
     factory = try SimulatedBoard(profile: profile, clock: VirtualTimeline().clock).runningImage()
@@ -32,7 +32,7 @@ import Testing
       version: version, hardware: HardwareID(0xA001))
   }
 
-  /// A board that was updated to the old image.
+  /// The flash of a board that was updated to the old image.
   private func board() throws -> FlashMemory {
     let storage = FlashMemory(size: try SimulationProfile(parsing: "fast").flashSize)
     #expect(try flash(old, onto: "fast", storage: storage).runningImage == old.bytes)
@@ -125,8 +125,8 @@ import Testing
     #expect(update.delivery?.content == .difference(base: running) && update.resumes == 0)
   }
 
-  /// Between the halves of a patch, the device receives the stream of another host, or the
-  /// uncompressed image.
+  /// Between the parts of a transfer, the device receives data of another transfer: a patch, the
+  /// uncompressed image, or a patch to another image.
   @Test(arguments: [
     ["patch", "image", "patch"], ["image", "patch", "image"], ["patch", "other", "patch"],
     ["other", "image", "other", "patch"],

@@ -58,7 +58,8 @@ import Testing
     expectTruth(try run("plain?nonsense-pdus=\(share)") { $0.mode = mode })
   }
 
-  /// A device that only changes its window, and accepts nothing, makes no progress.
+  /// A device that changes its window or its durable offset, but accepts no data, makes no
+  /// progress.
   @Test(
     arguments: ["busy-forever", "window-flaps", "durable-wanders", "refuses-data"],
     WriteMode.allCases)

@@ -52,7 +52,7 @@ import Testing
     }
   }
 
-  /// The limits that an upload may reach if the device damages data.
+  /// Returns whether `fault` reports a limit that an upload may reach if the device damages data.
   private func isGivingUp(_ fault: UpdateFault) -> Bool {
     switch fault {
     case .blockKeepsFailing, .noProgress: true
@@ -65,7 +65,7 @@ import Testing
     let isComplete: Bool
   }
 
-  /// The session, without its waits.
+  /// Performs an upload as the session does, but without waits.
   private func upload(
     _ random: inout SeededRandom, to device: inout RandomDevice
   ) throws(UpdateFault) -> Upload {
@@ -104,9 +104,10 @@ import Testing
   }
 }
 
-/// A minimal device: a buffer, pages, losses before the device and notifications after it.
+/// A minimal device with a buffer and pages. Writes to it and its notifications may be lost.
 private struct RandomDevice {
-  /// The chunk size, at least the chunk size of ATT_MTU 23 (docs/ota-service.md, 9).
+  /// The possible chunk sizes. The smallest is the chunk size of ATT_MTU 23 (docs/ota-service.md,
+  /// 9).
   static let chunks = 16...200
   private static let pageSize = 512
   private static let bufferSize = 1024

@@ -119,7 +119,7 @@ import Testing
     #expect(isNews && isStale)
   }
 
-  /// Whether each write that fits the window closes it.
+  /// Sends the writes that fit the window; returns, for each write, whether it closes the window.
   private func fill(_ transfer: inout OTATransfer) -> [Bool] {
     var closing: [Bool] = []
     while let range = transfer.sendable {
@@ -326,7 +326,7 @@ import Testing
       crc32: Self.image.checksum(ofFirst: next), durableOffset: 0)
   }
 
-  /// A device that holds other data.
+  /// The status of a device that holds other data.
   private func spoilt(_ next: Int) -> OTAStatus {
     var status = status(next, window: 500)
     status.crc32 ^= 1

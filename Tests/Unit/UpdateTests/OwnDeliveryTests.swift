@@ -65,7 +65,7 @@ private struct FillingSession: UpdateSession {
     return try await filled(plan.image) ?? upload
   }
 
-  /// An image of one value; `nil` = the image itself must be sent.
+  /// The upload of an image of one value; `nil` = the image itself must be sent.
   private func filled(_ image: FirmwareImage) async throws(UpdateFault) -> PreparedUpload? {
     let context = plain.context
     guard let options = context.options.delivery as? FillOptions, plain.state.features == 1 else {

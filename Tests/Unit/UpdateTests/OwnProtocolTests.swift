@@ -164,8 +164,8 @@ struct DropSession: UpdateSession {
   }
 }
 
-/// The device, which is a server in this program. It restarts with the held image when its host has
-/// disconnected.
+/// The device, which is a server in this program. After an activation, it restarts with the held
+/// image when its host has disconnected.
 final class DropDevice: Sendable {
   private struct Memory {
     var state: DropState
@@ -184,7 +184,7 @@ final class DropDevice: Sendable {
 
   /// - Parameters:
   ///   - cuts: the numbers of held bytes at which the link is lost, each once.
-  ///   - boast: the number of bytes that the device wrongly reports as held.
+  ///   - boast: the number of bytes that the device reports in addition to the held bytes.
   ///   - features: 1 for a device that supports `fill`; 2 for a device that does not identify its
   ///     running image.
   ///   - refusesFill: whether the device supports `fill` but refuses it.
@@ -254,7 +254,7 @@ final class DropDevice: Sendable {
     }
   }
 
-  /// The next host.
+  /// The links of the next host.
   func open() -> AsyncStream<MemoryLink> {
     let (links, door) = AsyncStream.makeStream(of: MemoryLink.self)
     memory.withLock { $0.door = door }
@@ -333,7 +333,7 @@ extension DropDevice {
     let run = try DropDevice(cuts: [5_000, 12_000]).update(to: image(size: 20_000))
     let result = try run.outcome.get()
     #expect(result.isVerified && result.resumes == 2)
-    // The last write without response had arrived.
+    // The last write before each loss arrived, but its response did not, so it is not counted.
     #expect(result.bytesSent >= 20_000 - 2 * 509 && result.bytesSent <= 20_000)
     let beginnings = run.log.all.compactMap { event -> Int? in
       if case .transferBegan(let offset, _, resumed: true) = event { offset } else { nil }
@@ -367,8 +367,8 @@ extension DropDevice {
         == .failure(.protocolViolation(.prepare, "it reports 1000 of 100 bytes")))
   }
 
-  /// If no protocol is specified, the device is unknown. If another protocol is specified, the
-  /// fault lists the supported protocols.
+  /// If the host does not know the protocol of the device, the device has no known update service.
+  /// If the options require another protocol, the fault lists the protocols of the device.
   @Test func onlyTheSpecifiedProtocolsAreKnown() throws {
     let unknown = try DropDevice().update(to: image(size: 100), by: UpdateProtocol.all)
     #expect(unknown.outcome == .failure(.noUpdateService))

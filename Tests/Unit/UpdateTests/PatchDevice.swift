@@ -154,7 +154,7 @@ final class PatchDevice: Sendable {
     }
   }
 
-  /// The next host.
+  /// The links of the next host.
   func open() -> AsyncStream<MemoryLink> {
     let (links, door) = AsyncStream.makeStream(of: MemoryLink.self)
     memory.withLock { $0.door = door }

@@ -127,7 +127,8 @@ import Testing
     #expect(run.device.running == bytes && result.bytesMade == 20_000)
   }
 
-  /// PATCH INFO reports no data about an image that RUNNING reports, so the image cannot be read.
+  /// PATCH INFO reports no base. If RUNNING reports an image, the host concludes that the image
+  /// cannot be read; otherwise, that the device does not report its running image.
   @Test(arguments: [false, true])
   func aDeviceThatReportsNoBaseReceivesNoPatch(_ namesRunning: Bool) throws {
     let run = try update(.init(tellsBase: false, namesRunning: namesRunning))
@@ -238,7 +239,7 @@ import Testing
   }
 
   /// Regardless of the speed and the losses of a link, an update that makes progress on each
-  /// connection ends.
+  /// connection is completed.
   @Test func repeatedLossesWithProgressDoNotEndTheUpdate() throws {
     let run = try update(.init(cuts: (1...40).map { $0 * 12 })) { $0.chunk = 12 }
     let result = try run.outcome.get()
@@ -246,7 +247,7 @@ import Testing
     #expect(run.device.dataBytes == result.delivery?.bytes)
   }
 
-  /// Missing answers about patches do not affect updates without patches.
+  /// A refused request about patches must not prevent an update by the complete image.
   @Test(arguments: [0x0D, 0x0E, 0x0F] as [UInt8])
   func aDeviceThatRefusesItsOfferReceivesTheImage(_ opcode: UInt8) throws {
     let run = try update(.init(declines: [opcode: 1]))
@@ -259,8 +260,8 @@ import Testing
     }
   }
 
-  /// The end of a session is reported after late data, or by an answer; only a read of Status
-  /// returns the reason.
+  /// The notification contains the reason for the end of the session, or reports late data, so that
+  /// only a read of Status returns the reason.
   @Test(arguments: [false, true])
   func aFlashFaultIsNotARefusalOfThePatch(_ tellsLateData: Bool) throws {
     let run = try update(

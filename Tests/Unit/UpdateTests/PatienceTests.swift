@@ -7,7 +7,8 @@ import Testing
 @Suite struct PatienceTests {
   private static let start = LinkInstant(elapsed: .zero)
 
-  /// Checks `marks` once a second, and returns the number of checks until the limit.
+  /// Checks `marks` once a second, starting at 0. Returns the second at which the limit is
+  /// exceeded, or `nil` if it is not exceeded.
   private func looks(at marks: (Int) -> Patience.Marks) -> Int? {
     var patience = Patience(limit: .seconds(25), at: Self.start)
     for second in 0..<1000 {

@@ -136,8 +136,8 @@ import Testing
     #expect(update.bytesSent < 2 * patch.bytes.count)
   }
 
-  /// One bit is changed anywhere: the file is not a patch, or the device detects the change. At the
-  /// end the given image must run.
+  /// One bit is changed: the file is not a patch, or the device detects the change. At the end, the
+  /// given image must run. If a patch is required, the old image may also keep running.
   @Test func aWrongBitNeverStartsAnotherImage() throws {
     let file = Self.file()
     let storage = try board("fast")

@@ -1,4 +1,4 @@
-"""Legacy DFU packages created by adafruit-nrfutil's command line, and their contents as read by it (adafruit.json).
+"""Legacy DFU packages created by adafruit-nrfutil, and their contents as read by this tool (adafruit.json).
 
 The tool has not supported versions 0.7 and 0.8 of the init packet since it left Python 2: three places in
 its code confuse bytes with text, and are fixed here.
