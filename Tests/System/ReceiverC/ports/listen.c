@@ -272,7 +272,7 @@ static bool install(const char *path) {
     size = file ? (uint32_t)fread(image, 1, sizeof image, file) : 0;
     if (file) fclose(file);
   }
-  bool fits = size > 0 && size <= port_flash_size / 2 - 4 * PORT_PAGE;
+  bool fits = size > 0 && size <= port_image_maximum;
   if (fits) port_install(image, size);
   return fits;
 }
@@ -313,7 +313,9 @@ int main(int count, char **arguments) {
     return 1;
   }
   if (is_new && !install(words[3])) {
-    fprintf(stderr, "%s is not an image that fits\n", words[3]);
+    fprintf(
+        stderr, "%s is missing, or has more than %u bytes\n", words[3] ? words[3] : "the image",
+        port_image_maximum);
     return 1;
   }
   port_sent = send_value;

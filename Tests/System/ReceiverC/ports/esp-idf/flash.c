@@ -21,6 +21,7 @@ static const esp_partition_t partitions[2] = {
 
 uint8_t *port_flash;
 const uint32_t port_flash_size = APPS + 2 * APP_SIZE;
+const uint32_t port_image_maximum = APP_SIZE - RECORD_SIZE;
 const bool port_reports_reversals = true;
 const port_smp *const port_smp_server = NULL;
 void (*port_flash_works)(uint32_t size);
