@@ -175,7 +175,9 @@ struct FleetPlanCommand: Subcommand {
       }
       let isCut = rows.count - 1 > Self.shownMaximum && session.global.verbose == 0 && !live
       let shown = isCut ? Array(rows.prefix(Self.shownMaximum + 1)) : rows
-      for line in Text.table(shown) { session.console.result("  " + line) }
+      for line in Text.table(Self.informative(shown, hasOneImage: campaign.images.count == 1)) {
+        session.console.result("  " + line)
+      }
       if isCut {
         session.console.result("  and \(Text.grouped(rows.count - shown.count)) more; -v shows all")
       }
@@ -183,6 +185,15 @@ struct FleetPlanCommand: Subcommand {
     if !plan.leftOut.isEmpty {
       session.console.result(Text.counted(plan.leftOut.count, "device") + " excluded by 'select'")
     }
+  }
+
+  /// Omits columns without a value, and the image that the headline already names.
+  private static func informative(_ rows: [[String]], hasOneImage: Bool) -> [[String]] {
+    let columns = columns.indices.filter { column in
+      rows.dropFirst().contains { !$0[column].isEmpty }
+        && !(hasOneImage && Self.columns[column] == "IMAGE")
+    }
+    return rows.map { row in columns.map { row[$0] } }
   }
 }
 

@@ -82,6 +82,10 @@ struct FleetStatus: Sendable {
     waits = run.waits(at: now).filter { isWorkedOn || $0.needsOperator }
   }
 
+  private func ago(_ time: WallClockTime) -> String {
+    Timestamp.ago(Double(time.milliseconds) / 1000, now: Double(now.milliseconds) / 1000)
+  }
+
   var isWaiting: Bool { !waits.isEmpty }
 
   var hasEnded: Bool { if case .ended = run.control { true } else { false } }
@@ -97,14 +101,14 @@ struct FleetStatus: Sendable {
     }
     lines += waits.map { "  waiting: \($0.words(in: run, at: now))" }
     if let last = report.operators.last, !hasEnded {
-      lines.append("  last command: \(last.action.words), \(last.at.text)")
+      lines.append("  last command: \(last.action.words), \(ago(last.at))")
     }
     lines += Text.table([Self.waveColumns] + rows).map { "  \($0)" }
     let busy = run.devices.filter(\.phase.isClaimed)
     lines += busy.prefix(Self.namedMaximum).map { device in
-      let since = device.records.last?.began.text ?? ""
+      let began = device.records.last.map { "  started " + ago($0.began) } ?? ""
       return "  on \(device.adapter ?? "no adapter")  \(device.device.name ?? device.device.id)"
-        + "  since \(since)"
+        + began
     }
     if busy.count > Self.namedMaximum {
       lines.append("  and \(busy.count - Self.namedMaximum) more")

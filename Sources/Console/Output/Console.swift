@@ -36,11 +36,14 @@ package final class Console: Sendable {
   /// Prints a line of the result as text.
   package func result(_ line: String) { result(Line(line)) }
 
+  /// Prints a line of the result, wrapped at the width of the terminal if there is one.
   package func result(_ line: Line) {
     state.withLock { state in
       guard state.json == nil else { return }
       if !queue.carriesOutput { queue.show([]) }
-      writeOut(line.shown + "\n", &state)
+      for line in wrapped(line, to: settings.outputColumns, hanging: true) {
+        writeOut(line.shown + "\n", &state)
+      }
     }
   }
 
@@ -76,7 +79,7 @@ package final class Console: Sendable {
   package func note(_ line: Line, verbosity: Int = 0) {
     guard prints(atVerbosity: verbosity) else { return }
     state.withLock { _ in
-      for line in wrapped(line) { queue.addRemark(line.shown + "\n") }
+      for line in wrapped(line, to: settings.errorColumns) { queue.addRemark(line.shown + "\n") }
     }
   }
 
@@ -96,15 +99,17 @@ package final class Console: Sendable {
   package func error(_ lines: [Line]) {
     guard !settings.json else { return }
     state.withLock { _ in
-      for line in lines.flatMap(wrapped) { queue.addError(line.shown + "\n") }
+      for line in lines.flatMap({ wrapped($0, to: settings.errorColumns) }) {
+        queue.addError(line.shown + "\n")
+      }
     }
   }
 
   /// Wraps a sentence at the width of the terminal. A command stays on one line, so that it can be
   /// copied.
-  private func wrapped(_ line: Line) -> [Line] {
-    guard let columns = settings.errorColumns, !line.containsCommand else { return [line] }
-    return line.wrapped(to: columns)
+  private func wrapped(_ line: Line, to columns: Int?, hanging: Bool = false) -> [Line] {
+    guard let columns, !line.containsCommand else { return [line] }
+    return line.wrapped(to: columns, hanging: hanging)
   }
 
   /// Prints rows with aligned columns, within the width of the terminal if there is one.

@@ -46,24 +46,72 @@ package struct Line: Equatable, Sendable {
   private static let wrappingMinimum = 20
 
   /// Returns lines of at most `columns` columns, wrapped at spaces. The following lines are
-  /// indented as the first, or by two columns if the first is not indented. A longer word occupies
-  /// a separate line.
-  package func wrapped(to columns: Int) -> [Line] {
+  /// indented as the first, by two columns at least. Words that three spaces separate from others
+  /// stay on one line if they fit. A longer word occupies a separate line.
+  ///
+  /// - Parameter hanging: whether the following lines are indented as the text after a label.
+  package func wrapped(to columns: Int, hanging: Bool = false) -> [Line] {
     guard self.columns > columns, columns >= Self.wrappingMinimum else { return [self] }
-    let indent = String(repeating: " ", count: text.prefix { $0 == " " }.count)
+    let first = text.prefix { $0 == " " }.count
+    let indent = Line(
+      String(
+        repeating: " ",
+        count: (hanging ? labelEnd(within: columns / 3) : nil) ?? (first > 0 ? first : 2)))
     var lines: [Line] = []
-    var line = Line(indent)
+    var line = Line(String(repeating: " ", count: first))
     var isEmpty = true
-    for word in words.drop(while: \.isEmpty) {
-      if !isEmpty, line.columns + 1 + word.columns > columns {
+    for group in groups {
+      let whole = group.words.joined(separator: " ")
+      if !isEmpty, group.gap == Self.groupGap, indent.columns + whole.columns <= columns,
+        line.columns + group.gap + whole.columns > columns
+      {
         lines.append(line)
-        line = Line(indent.isEmpty ? "  " : indent)
-        isEmpty = true
+        (line, isEmpty) = (indent, true)
       }
-      line = line + (isEmpty ? "" : " ") + word
-      isEmpty = false
+      for (index, word) in group.words.enumerated() where !(isEmpty && word.isEmpty) {
+        let space = String(repeating: " ", count: isEmpty ? 0 : index == 0 ? group.gap : 1)
+        if !isEmpty, line.columns + space.count + word.columns > columns {
+          lines.append(line)
+          (line, isEmpty) = (indent + word, word.isEmpty)
+        } else {
+          (line, isEmpty) = (line + space + word, false)
+        }
+      }
     }
     return lines + [line]
+  }
+
+  /// The number of spaces between parts of a line that should not be divided.
+  private static let groupGap = 3
+
+  /// The column of the text after the last label: after two spaces or more, within the first
+  /// `columns` columns.
+  private func labelEnd(within columns: Int) -> Int? {
+    let text = Array(text)
+    let first = text.prefix { $0 == " " }.count
+    return text.indices.last {
+      $0 <= columns && $0 >= first + 3 && text[$0] != " " && text[$0 - 1] == " "
+        && text[$0 - 2] == " "
+    }
+  }
+
+  /// The words, in groups that three spaces or more separate.
+  private var groups: [(gap: Int, words: [Line])] {
+    var groups: [(gap: Int, words: [Line])] = [(0, [])]
+    var spaces = 0
+    for word in words.drop(while: \.isEmpty) {
+      if word.isEmpty {
+        spaces += 1
+        continue
+      }
+      if spaces >= Self.groupGap - 1 {
+        groups.append((spaces + 1, [word]))
+      } else {
+        groups[groups.count - 1].words += Array(repeating: Line(""), count: spaces) + [word]
+      }
+      spaces = 0
+    }
+    return groups
   }
 
   /// The text between spaces, with its colors.

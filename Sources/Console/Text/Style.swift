@@ -24,7 +24,8 @@ package struct Style: Equatable, Sendable {
   package var tick: String { unicode ? "✓" : "ok" }
   package var arrow: String { unicode ? "→" : "->" }
   package var backArrow: String { unicode ? "←" : "<-" }
-  package var dot: String { unicode ? "·" : "," }
+  /// The text between facts.
+  package var separator: String { unicode ? " · " : ", " }
   package var pointer: String { unicode ? "▸" : ">" }
   package var ellipsis: String { unicode ? "…" : "..." }
 }

@@ -39,12 +39,21 @@ package struct TextTable: Equatable, Sendable {
   package func lines(within width: Int?) -> [String] {
     let all = Array(titles.indices)
     guard let width, !fits(all, width) else { return table(of: all) }
-    let common = rows.count > 1 ? all.filter { !kept.contains(titles[$0]) && isCommon($0) } : []
+    let common = commonColumns
     let facts = common.filter { !rows[0][$0].isEmpty }
       .map { "\(titles[$0]) \(rows[0][$0])" }.joined(separator: ", ")
     let sentence = facts.isEmpty ? [] : Text.wrapped("all: " + facts, columns: width)
     let groups = groups(of: all.filter { !common.contains($0) }, within: width)
     return sentence + groups.map(table(of:)).joined(separator: [""])
+  }
+
+  /// The columns with one value. One of the columns that identify a row stays in the table.
+  private var commonColumns: [Int] {
+    let common = rows.count > 1 ? titles.indices.filter(isCommon) : []
+    let staying =
+      titles.indices.first { kept.contains(titles[$0]) && !common.contains($0) }
+      ?? titles.indices.first { kept.contains(titles[$0]) }
+    return common.filter { $0 != staying }
   }
 
   private func isCommon(_ column: Int) -> Bool { rows.allSatisfy { $0[column] == rows[0][column] } }

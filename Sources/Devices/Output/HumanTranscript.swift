@@ -69,7 +69,8 @@ package struct HumanTranscript: Sendable {
       flushTicks() + (progress == .none ? [] : [.line("  image \(number) of \(count)  \(name)")])
     case .flowing(let stretch): flowing(stretch)
     case .deviceBusy: []
-    case .creatingContent: progress == .none ? [] : flushTicks() + [.line("  creating a patch")]
+    case .creatingContent:
+      progress == .none ? [] : flushTicks() + [.line("  creating a patch or a compressed image")]
     case .delivery(let report): delivering(report)
     case .deliveryGivenUp: givenUp()
     case .rewound(let offset, let reason):
@@ -244,7 +245,7 @@ package struct HumanTranscript: Sendable {
   package static func facts(_ link: LinkReport, in style: Style) -> String {
     let interval = link.intervalMilliseconds.map { Text.decimal($0) + " ms" }
     return ["MTU \(link.mtu)", link.phy?.rawValue, interval].compactMap { $0 }
-      .joined(separator: " \(style.dot) ")
+      .joined(separator: style.separator)
   }
 
   private static func amount(_ done: Int, of total: Int) -> String {

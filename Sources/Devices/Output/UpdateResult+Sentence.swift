@@ -45,7 +45,7 @@ extension UpdateResult {
   private var limit: String? {
     if let bottleneck { return "limited by \(bottleneck.words)" }
     guard let delivery, delivery.isShortened else { return nil }
-    return delivery.isLimitedByFlash ? "limited by device flash" : nil
+    return delivery.isLimitedByFlash ? "limited by the device's flash" : nil
   }
 
   /// The duration and the rates, if less than the image was sent.

@@ -23,7 +23,7 @@ extension LegacyBootloader {
       gone.images[gone.active] = SlotImage()
       store(gone, for: .settings)
     }
-    answerFromFlash(0x01)
+    if settings.hangsAfterStart { isHanging = true } else { answerFromFlash(0x01) }
   }
 
   /// Sends an answer. Without a link, the real bootloader hits an assertion and resets.

@@ -62,6 +62,8 @@ struct LegacyBootloader: DFUMachine {
   var initPacket: [UInt8] = []
   var receiptTarget = 0
   var packetsUntilReceipt = 0
+  /// Whether the program hangs until its watchdog resets it.
+  var isHanging = false
 
   init(_ settings: LegacyBootloaderSettings, bootRecord: BootRecord, parts: BoardParts) {
     self.settings = settings
@@ -78,6 +80,7 @@ struct LegacyBootloader: DFUMachine {
 
   mutating func controlWritten(_ bytes: [UInt8]) -> ATTErrorCode? {
     guard isNotifying else { return .clientConfigurationImproperlyConfigured }
+    guard !isHanging else { return nil }
     guard let opcode = bytes.first else { return .invalidAttributeValueLength }
     switch opcode {
     case 0x01: expect(.sizes, bytes)
@@ -161,7 +164,9 @@ struct LegacyBootloader: DFUMachine {
     responses.removeAll()
   }
 
-  var silenceLimit: Duration? { settings.silenceLimit }
+  var silenceLimit: Duration? {
+    isHanging ? .milliseconds(9600) : settings.silenceLimit
+  }
 
   /// Returns whether a write restarts the inactivity timer: only sizes, init packets, data and the
   /// request to validate do.

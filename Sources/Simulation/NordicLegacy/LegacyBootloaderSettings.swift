@@ -1,4 +1,5 @@
 import OtaflashATT
+import OtaflashFirmware
 
 /// The settings of a device with Nordic's legacy DFU.
 public struct LegacyBootloaderSettings: Hashable, Sendable {
@@ -51,6 +52,9 @@ public struct LegacyBootloaderSettings: Hashable, Sendable {
   /// The pool of buffers; `nil` = the default of the variant: 8 buffers of 32 bytes, or Adafruit's
   /// 16 of 600.
   public var pool: Pool?
+  /// The version of Adafruit's bootloader. Versions before 0.10 have 8 buffers, and 0.11.0 answers
+  /// no START.
+  public var bootloaderVersion = FirmwareVersion(0, 10, 0)
   /// The device type that an init packet must state; 0xFFFF in the init packet matches every
   /// device.
   public var deviceType: UInt16 = 0x0001
@@ -70,7 +74,15 @@ public struct LegacyBootloaderSettings: Hashable, Sendable {
   public init() {}
 
   var packetPool: Pool {
-    pool ?? (variant == .adafruit ? Pool(packets: 16, bytes: 600) : Pool(packets: 8, bytes: 32))
+    if let pool { return pool }
+    guard variant == .adafruit else { return Pool(packets: 8, bytes: 32) }
+    return Pool(packets: bootloaderVersion < FirmwareVersion(0, 10, 0) ? 8 : 16, bytes: 600)
+  }
+
+  /// Whether the bootloader erases the application after START, and then hangs (Adafruit 0.11.0,
+  /// issue 399).
+  var hangsAfterStart: Bool {
+    variant == .adafruit && bootloaderVersion == FirmwareVersion(0, 11, 0)
   }
 
   var silenceLimit: Duration {
@@ -101,6 +113,10 @@ extension LegacyBootloaderSettings: KindSettings {
     KindKey("pool", "packet buffers and bytes of each", "such as 8x32 or 16x600", \.pool) {
       pool($0).map(Optional.some)
     },
+    KindKey(
+      "bootloader", "the version of Adafruit's bootloader", "a version such as 0.9.2",
+      \.bootloaderVersion
+    ) { FirmwareVersion($0) },
     KindKey("type", "the device's type", "a number up to 65535", \.deviceType) { halfword($0) },
     KindKey("revision", "the device's revision", "a number up to 65535", \.deviceRevision) {
       halfword($0)

@@ -148,7 +148,7 @@ final class LegacyFirmware: BoardFirmware {
     guard settings.variant == .adafruit else { return nil }
     return .deviceInformation([
       0x2A29: Self.manufacturer(settings.variant), 0x2A24: "Bluefruit Feather nRF52832",
-      0x2A26: "S132 6.1.1, 0.9.2",
+      0x2A26: "\(settings.bootloaderVersion) s132 6.1.1",
     ])
   }
 

@@ -25,6 +25,8 @@ struct LegacyDFUDevice: Equatable, Sendable {
   var answersReports: Bool
   /// The action by which the user prevents a revert at the next restart.
   var validation: String?
+  /// The known fault of the bootloader.
+  var knownBootloader: KnownBootloader?
 
   static let infiniTime = LegacyDFUDevice(
     name: "InfiniTime", source: "InfiniTime, DfuService.cpp and doc/bootloader/README.md",
@@ -57,6 +59,12 @@ struct LegacyDFUDevice: Equatable, Sendable {
 
   init(_ identity: ApplicationIdentity) {
     self = Self.known.first { $0.manufacturer == identity.manufacturer } ?? .bootloader
+    knownBootloader = identity.firmwareRevision.flatMap(KnownBootloader.named)
+  }
+
+  /// The first step of `LegacyDFUPace.ladder` that the transfer uses.
+  var firstPace: Int {
+    if case .paceStep(let step) = knownBootloader?.consequence { step } else { 0 }
   }
 
   /// Returns the packet size in bytes.

@@ -69,13 +69,21 @@ struct LegacyDFUSession: UpdateSession {
     // A bootloader's Device Information describes the bootloader.
     if isApplication { report.runningVersion = identity.version }
     report.isInBootloader = !isApplication
-    if case .receiver(let receiver) = side { report.slotSize = receiver.device.imageSizeMaximum }
+    if case .receiver(let receiver) = side {
+      report.slotSize = receiver.device.imageSizeMaximum
+      report.caution = receiver.device.knownBootloader?.warning
+    }
     return report
   }
 
   func check(_ image: FirmwareImage) throws(UpdateFault) -> Preflight {
     if let room = device.slotSize, image.bytes.count > room {
       throw .doesNotFit(imageSize: image.bytes.count, slotSize: room)
+    }
+    if case .receiver(let receiver) = side, let known = receiver.device.knownBootloader,
+      known.consequence == .loss, !context.options.sendsAnyway
+    {
+      throw .declined(.prepare, known.refusal)
     }
     return try Preflight.check(image, against: device.runningVersion, context.options)
   }

@@ -14,7 +14,7 @@ extension LegacyDFUReceiver {
   private func sendAll(_ image: [UInt8]) async throws(UpdateFault) {
     let packetSize = device.packetSize(mtu: control.client.mtu, wanted: context.options.chunk)
     let pace = LegacyDFUPace(
-      afterLosses: retained.value.losses.dropped,
+      afterLosses: device.firstPace + retained.value.losses.dropped,
       limit: context.options.windowLimit.map { $0 / packetSize } ?? .max)
     try await control.write(
       .setReceiptNotification(packets: UInt16(pace.receiptInterval)), .upload)

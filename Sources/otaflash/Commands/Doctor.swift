@@ -66,7 +66,9 @@ private struct HealthCheck {
     return parts.count > 2 ? String(parts[1]) : "btmgmt info"
   }
 
-  var row: [String] { [verdict.rawValue, name, finding, remedy ?? ""] }
+  var row: [String] {
+    [verdict.rawValue, name, [finding, remedy].compactMap(\.self).joined(separator: " ")]
+  }
 
   var members: [JSONValue.Member] {
     JSONValue.fields([

@@ -87,9 +87,8 @@ struct ImageDiff: Subcommand {
       session.console.result(line)
     }
     session.console.result("")
-    for line in Text.table([ImageComparison.Prediction.titles] + predictions.map(\.cells)) {
-      session.console.result(line)
-    }
+    session.console.table(
+      ImageComparison.Prediction.titles, predictions.map(\.cells), keeping: ["link", "flash"])
     return .done("compared")
   }
 

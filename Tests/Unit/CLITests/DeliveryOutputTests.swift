@@ -25,7 +25,7 @@ import Testing
     #expect(
       result(Self.patch, made: 132_472).sentence(in: style).text
         == "done    running 1.3.0, verified, in 3.0 s (132,472 B in 1.3 s, 101.9 kB/s, "
-        + "21,912 B sent, limited by device flash, 1 resume)")
+        + "21,912 B sent, limited by the device's flash, 1 resume)")
     #expect(
       result(nil, made: nil).sentence(in: style).text
         == "done    running 1.3.0, verified, in 3.0 s (upload 1.3 s, 16.9 kB/s, 1 resume)")

@@ -33,6 +33,22 @@ import Testing
       ])
   }
 
+  /// In the last table, a row could be identified without the interval.
+  @Test func aCommonColumnThatIdentifiesARowBecomesASentence() {
+    let table = TextTable(
+      titles: ["mode", "interval", "MTU", "rate"],
+      rows: [["auto", "15 ms", "23", "1.2 kB/s"], ["auto", "15 ms", "247", "97 kB/s"]],
+      kept: ["mode", "interval", "MTU"])
+    #expect(
+      table.lines(within: 20) == [
+        "all: mode auto,", "interval 15 ms", "MTU  rate", "23   1.2 kB/s", "247  97 kB/s",
+      ])
+    let equal = TextTable(
+      titles: ["mode", "rate"], rows: [["automatic", "1.2 kB/s"], ["automatic", "1.2 kB/s"]],
+      kept: ["mode"])
+    #expect(equal.lines(within: 15)[0] == "all: rate 1.2")
+  }
+
   @Test(arguments: [20, 24, 33, 40, 80]) func noLineIsWiderThanTheTerminal(_ width: Int) {
     #expect(Self.table.lines(within: width).allSatisfy { $0.count <= width })
   }
@@ -56,6 +72,51 @@ import Testing
   @Test func theIndentIsKept() {
     let lines = Line("    one two three four five six").wrapped(to: 20)
     #expect(lines.map(\.text) == ["    one two three", "    four five six"])
+  }
+
+  @Test func theTextAfterALabelIsIndented() {
+    let line = Line("done    running 1.3.0, verified, in 12.0 s")
+    #expect(
+      line.wrapped(to: 24, hanging: true).map(\.text) == [
+        "done    running 1.3.0,", "        verified, in", "        12.0 s",
+      ])
+    #expect(
+      line.wrapped(to: 24).map(\.text) == ["done    running 1.3.0,", "  verified, in 12.0 s"])
+    let check = Line("fail  kernel support   This kernel has no Bluetooth, or needs a module.")
+    #expect(
+      check.wrapped(to: 69, hanging: true).map(\.text) == [
+        "fail  kernel support   This kernel has no Bluetooth, or needs a",
+        "                       module.",
+      ])
+    // In a narrow terminal, the label would leave too little room.
+    #expect(check.wrapped(to: 40, hanging: true)[1].text.hasPrefix("      has no"))
+  }
+
+  @Test func partsStayOnOneLine() {
+    let ticks = Line("  ✓ verify 1.7 s   ✓ activate 0.1 s   ✓ connect 0.4 s   ✓ reconnect 0.9 s")
+    #expect(
+      ticks.wrapped(to: 40).map(\.text) == [
+        "  ✓ verify 1.7 s   ✓ activate 0.1 s", "  ✓ connect 0.4 s   ✓ reconnect 0.9 s",
+      ])
+    let headline = Line("sim:  1.2.0 → 1.3.0   MTU 512 · 2M · 15 ms")
+    #expect(
+      headline.wrapped(to: 40).map(\.text) == ["sim:  1.2.0 → 1.3.0", "  MTU 512 · 2M · 15 ms"])
+  }
+
+  @Test(arguments: [20, 24, 33, 40, 80, 120])
+  func noWrappedLineIsWiderThanTheTerminal(_ width: Int) {
+    let texts = [
+      "done    37 of 40 devices run 1.3.0, verified by read-back; 1 failed, 2 not found, in 4:22",
+      "  wave canary  stops at 2 failed, continues at 80% success, soaks 10s, without approval",
+      "a  b  c   d    e", "  ✓ verify 1.7 s   ✓ activate 0.1 s   ✓ connect 0.4 s",
+    ]
+    for text in texts {
+      for lines in [Line(text).wrapped(to: width), Line(text).wrapped(to: width, hanging: true)] {
+        #expect(lines.allSatisfy { $0.columns <= width }, "\(lines.map(\.text))")
+        let words = lines.flatMap { $0.text.split(separator: " ") }
+        #expect(words == text.split(separator: " "))
+      }
+    }
   }
 
   @Test func aLongWordIsNotDivided() {

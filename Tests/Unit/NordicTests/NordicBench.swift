@@ -20,6 +20,12 @@ final class EventLog: Sendable {
   func note(_ event: UpdateEvent) { events.withLock { $0.append(event) } }
   var all: [UpdateEvent] { events.withLock { $0 } }
 
+  /// The last report of the device.
+  var device: DeviceReport? {
+    all.reversed().lazy.compactMap { if case .device(let report) = $0 { report } else { nil } }
+      .first
+  }
+
   var offsets: [Int] {
     all.compactMap { event in
       if case .transferBegan(let offset, _, _) = event { offset } else { nil }

@@ -130,7 +130,10 @@ import Testing
 
   /// While the settings page is erased, as many packets are accepted as the pool has buffers; the
   /// next packet fails. With two banks, all packets are accepted.
-  @Test(arguments: [("", 8), ("&variant=adafruit", 16), ("&pool=3x32", 3), ("&banks=dual", 99)])
+  @Test(arguments: [
+    ("", 8), ("&variant=adafruit", 16), ("&variant=adafruit&bootloader=0.9.2", 8),
+    ("&pool=3x32", 3), ("&banks=dual", 99),
+  ])
   func theSettingsPageIsErasedAfterTheAnswer(settings: String, packets: Int) throws {
     try withBoard("nordic-legacy?interval=7.5ms&erase=200ms\(settings)") { board, _ in
       var dfu = try await LegacyDFUHost.inBootloader(of: board)
@@ -314,7 +317,7 @@ import Testing
     try withBoard("nordic-legacy?variant=adafruit") { board, _ in
       var dfu = try await LegacyDFUHost.inBootloader(of: board)
       let revision = try await dfu.host.read(BluetoothUUID(0x2A26))
-      #expect(String(decoding: revision, as: UTF8.self) == "S132 6.1.1, 0.9.2")
+      #expect(String(decoding: revision, as: UTF8.self) == "0.10.0 s132 6.1.1")
       #expect(try await dfu.host.read(BluetoothUUID(0x2A00)) == Array("AdaDFU".utf8))
     }
   }

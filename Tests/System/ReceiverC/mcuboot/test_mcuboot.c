@@ -6,7 +6,7 @@
 #include "images.h"
 #include "ota_mcuboot.h"
 
-enum { SLOT = 0x10000, SIZE = 40012, UNSET = 0xFF };
+enum { SLOT = 0x10000, SIZE = 40012, TLVS = 40, UNSET = 0xFF };
 
 #define EXPECT(condition)                                            \
   do {                                                               \
@@ -48,12 +48,12 @@ static int describe_images(void) {
   EXPECT(image.size == SIZE && image.crc32 == ota_crc32(0, flash[0], SIZE));
   EXPECT(image.version == ota_version(1, 7, 3) && image.hardware_id == 0xA001);
   // Protected TLVs precede the other TLVs.
-  uint8_t *header = flash[0], *area = flash[0] + SIZE - 8;
+  uint8_t *header = flash[0], *area = flash[0] + SIZE - TLVS;
   static const uint8_t protected_area[8] = {0x08, 0x69, 8, 0}, rest[4] = {0x07, 0x69, 4, 0};
   header[10] = 8;
   memcpy(area, protected_area, sizeof protected_area);
   memcpy(area + 8, rest, sizeof rest);
-  EXPECT(ota_mcuboot_image(read_first, NULL, SLOT, 0).size == SIZE + 4);
+  EXPECT(ota_mcuboot_image(read_first, NULL, SLOT, 0).size == SIZE - TLVS + 12);
   header[10] = 12;
   EXPECT(ota_mcuboot_image(read_first, NULL, SLOT, 0).size == 0);
   header[10] = 8;

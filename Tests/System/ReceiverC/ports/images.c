@@ -6,7 +6,7 @@
 #include "ota_receiver.h"
 #include "port.h"
 
-enum { HEADER = 32, TLVS = 8, DESCRIPTOR = 64 };
+enum { HEADER = 32, TLVS = 4 + 4 + 32, DESCRIPTOR = 64 };
 
 static void put32(uint8_t *to, uint32_t value) {
   for (int i = 0; i < 4; i++) to[i] = (uint8_t)(value >> 8 * i);
@@ -22,8 +22,6 @@ void make_image(uint8_t *to, uint32_t size, uint8_t minor) {
   to[20] = 1;
   to[21] = minor;
   to[22] = 3;
-  static const uint8_t tlvs[TLVS] = {0x07, 0x69, TLVS};
-  memcpy(to + size - TLVS, tlvs, TLVS);
   static const uint8_t descriptor[12] = {0x4F, 0x54, 0x41, 0x69, 0x6D, 0x67, 0xD1, 0x5C, 1};
   uint8_t *at = to + DESCRIPTOR;
   memset(at, 0, 32);
@@ -33,84 +31,8 @@ void make_image(uint8_t *to, uint32_t size, uint8_t minor) {
   at[17] = minor;
   at[18] = 3;
   put32(at + 28, ota_crc32(0, at, 28));
-}
 
-/// Writes a number of docs/delta.md, 3. Returns its size.
-static uint32_t put_number(uint8_t *to, uint32_t value) {
-  uint32_t size = 0, byte = value & 0x3F;
-  for (value >>= 6; value > 0; value >>= 7) {
-    to[size++] = (uint8_t)(byte | 0x80);
-    byte = value & 0x7F;
-  }
-  to[size++] = (uint8_t)byte;
-  return size;
-}
-
-static uint32_t run_at(const uint8_t *bytes, uint32_t size) {
-  uint32_t run = 1;
-  while (run < size && bytes[run] == bytes[0]) run++;
-  return run;
-}
-
-static uint32_t put_crle(uint8_t *to, const uint8_t *bytes, uint32_t size) {
-  enum { SHORTEST = 4 };
-  uint32_t written = 0;
-  for (uint32_t at = 0; at < size;) {
-    uint32_t count = run_at(bytes + at, size - at);
-    bool repeats = count >= SHORTEST;
-    while (!repeats && at + count < size && run_at(bytes + at + count, size - at - count) < SHORTEST)
-      count++;
-    to[written++] = repeats;
-    for (uint32_t rest = count;; rest >>= 7) {
-      to[written++] = (uint8_t)((rest & 0x7F) | (rest > 0x7F ? 0x80 : 0));
-      if (rest <= 0x7F) break;
-    }
-    memcpy(to + written, bytes + at, repeats ? 1 : count);
-    written += repeats ? 1 : count;
-    at += count;
-  }
-  return written;
-}
-
-/// Writes a step without extra bytes: the difference from `old`, and the distance to the next
-/// offset in the old image. Returns its size.
-static uint32_t put_step(
-    uint8_t *to, const uint8_t *new, const uint8_t *old, uint32_t size, uint32_t distance) {
-  uint32_t written = put_number(to, size);
-  for (uint32_t i = 0; i < size; i++) to[written++] = (uint8_t)(new[i] - old[i]);
-  written += put_number(to + written, 0);
-  return written + put_number(to + written, distance);
-}
-
-uint32_t make_stream(
-    uint8_t *to, const uint8_t *old, const uint8_t *new, uint32_t image_size, uint32_t part) {
-  enum { SHIFTED = 500, SHIFT = 3 };
-  static uint8_t plain[1 << 16];
-  uint32_t written = 0;
-  for (uint32_t start = 0; start < image_size; start += part) {
-    uint32_t end = image_size - start < part ? image_size : start + part, plain_size = 0;
-    // The last bytes of each part come from an odd offset of the old image, as after an insertion.
-    uint32_t moved = end - SHIFTED;
-    plain_size += put_number(plain, 0);
-    plain_size += put_step(plain + plain_size, NULL, NULL, 0, start);
-    plain_size += put_step(plain + plain_size, new + start, old + start, moved - start, SHIFT);
-    plain_size += put_step(plain + plain_size, new + moved, old + moved + SHIFT, SHIFTED - SHIFT, 0);
-    plain_size += put_number(plain + plain_size, 0);
-    plain_size += put_number(plain + plain_size, SHIFT);
-    memcpy(plain + plain_size, new + end - SHIFT, SHIFT);
-    plain_size += SHIFT;
-    plain_size += put_number(plain + plain_size, 0);
-
-    uint8_t *header = to + written, *patch = header + 16;
-    uint32_t patch_size = 0;
-    patch[patch_size++] = 2;  // CRLE
-    patch_size += put_number(patch + patch_size, end - start);
-    patch_size += put_crle(patch + patch_size, plain, plain_size);
-    put32(header, start);
-    put32(header + 4, end - start);
-    put32(header + 8, patch_size);
-    put32(header + 12, ota_crc32(0, new, end));
-    written += 16 + patch_size;
-  }
-  return written;
+  static const uint8_t tlvs[8] = {0x07, 0x69, TLVS, 0, 0x10, 0, 32, 0};
+  memcpy(to + size - TLVS, tlvs, sizeof tlvs);
+  sha256(to, size - TLVS, to + size - 32);
 }

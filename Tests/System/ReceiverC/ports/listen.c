@@ -4,8 +4,10 @@
 /// `--slow`, flash needs 85 ms to erase a page and 40 ms to write it.
 ///
 ///     device_nrf5 [--slow] SOCKET FLASH [IMAGE]
+///     device_nrf5 --image FILE MINOR
 ///
 /// IMAGE is the running image of a new flash file; without IMAGE it is an image of version 1.0.3.
+/// The second line writes an image of version 1.MINOR.3 that the bootloader of the port accepts.
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -270,9 +272,20 @@ static bool install(const char *path) {
     size = file ? (uint32_t)fread(image, 1, sizeof image, file) : 0;
     if (file) fclose(file);
   }
-  bool fits = size > 0 && size <= port_flash_size / 2 - 4 * PORT_PAGE;
+  bool fits = size > 0 && size <= port_image_maximum;
   if (fits) port_install(image, size);
   return fits;
+}
+
+/// Writes an image of version 1.`minor`.3. Returns the exit code.
+static int write_image(const char *path, const char *minor) {
+  static uint8_t image[4 * FIRST_IMAGE_SIZE];
+  make_image(image, sizeof image, (uint8_t)atoi(minor));
+  FILE *file = fopen(path, "wb");
+  bool is_written = file && fwrite(image, 1, sizeof image, file) == sizeof image;
+  if (file && fclose(file) != 0) is_written = false;
+  if (!is_written) perror(path);
+  return !is_written;
 }
 
 static void wait_for_flash(uint32_t size) {
@@ -280,11 +293,15 @@ static void wait_for_flash(uint32_t size) {
 }
 
 int main(int count, char **arguments) {
+  if (count == 4 && strcmp(arguments[1], "--image") == 0)
+    return write_image(arguments[2], arguments[3]);
   bool is_slow = count > 1 && strcmp(arguments[1], "--slow") == 0;
   char **words = arguments + is_slow;
   count -= is_slow;
   if (count < 3 || count > 4) {
-    fprintf(stderr, "usage: %s [--slow] SOCKET FLASH [IMAGE]\n", arguments[0]);
+    fprintf(
+        stderr, "usage: %s [--slow] SOCKET FLASH [IMAGE]\n       %s --image FILE MINOR\n",
+        arguments[0], arguments[0]);
     return 64;
   }
   // After a reset, the socket is already open.
@@ -296,7 +313,9 @@ int main(int count, char **arguments) {
     return 1;
   }
   if (is_new && !install(words[3])) {
-    fprintf(stderr, "%s is not an image that fits\n", words[3]);
+    fprintf(
+        stderr, "%s is missing, or has more than %u bytes\n", words[3] ? words[3] : "the image",
+        port_image_maximum);
     return 1;
   }
   port_sent = send_value;

@@ -27,6 +27,8 @@ extern port_seen seen;
 /// keeps it.
 extern uint8_t *port_flash;
 extern const uint32_t port_flash_size;
+/// The maximum size of an image.
+extern const uint32_t port_image_maximum;
 /// Whether the port reports that its bootloader rejected or reverted an image.
 extern const bool port_reports_reversals;
 

@@ -1,9 +1,12 @@
 """Tests a port on a Unix socket (ports/listen.c): discovery, an update during which the device is killed,
 and the restart into the new image.
 
-Usage: test_listen.py DEVICE
+Usage: test_listen.py DEVICE [--esp]
+
+--esp: the bootloader of the device requires the image format of ESP-IDF.
 """
 
+import hashlib
 import os
 import signal
 import socket
@@ -18,6 +21,18 @@ SIZE = 60_000
 CHUNK = 240
 SERVICE = bytes.fromhex("29956956db74dc8b0748b42101003e2f")
 CONTROL, CONTROL_CCCD, DATA, STATUS, STATUS_CCCD = 3, 4, 6, 8, 9
+
+
+def new_esp_image() -> bytes:
+    """Version 1.5.3, with one segment, which starts with the description of the application."""
+    segment = bytearray(i * 7 & 0xFF for i in range(SIZE - 32 - 16 - 32))
+    segment[:256] = struct.pack("<II8x32s32s176x", 0xABCD5432, 0, b"1.5.3", b"door")
+    header = struct.pack("<BBBBIB3xHBHHBBBBB", 0xE9, 1, 2, 0x20, 0x40380000, 0xEE, 5, 0, 0, 0, 0, 0, 0, 0, 1)
+    checksum = 0xEF
+    for byte in segment:
+        checksum ^= byte
+    image = header + struct.pack("<II", 0x3C000020, len(segment)) + segment + bytes(15) + bytes([checksum])
+    return image + hashlib.sha256(image).digest()
 
 
 def new_image() -> bytes:
@@ -116,7 +131,8 @@ def start(device: str, path: str, flash: str) -> subprocess.Popen:
 
 def main() -> None:
     device = os.path.abspath(sys.argv[1])
-    image = new_image()
+    image = new_esp_image() if "--esp" in sys.argv else new_image()
+    assert len(image) == SIZE
     begin = struct.pack("<BBIIBBHI", 0x06, 0, SIZE, zlib.crc32(image), 1, 5, 3, BOARD)
     with tempfile.TemporaryDirectory() as folder:
         path, flash = folder + "/socket", folder + "/flash"

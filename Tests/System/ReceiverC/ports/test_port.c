@@ -11,7 +11,8 @@
 #include "ota_receiver.h"
 #include "port.h"
 
-enum { OLD_SIZE = 38004, SIZE = 40012, CHUNK = 240, PART = 2 * PORT_PAGE };
+// Images of ESP-IDF have a multiple of 16 bytes.
+enum { OLD_SIZE = 38000, SIZE = 40016, CHUNK = 240, PART = 2 * PORT_PAGE };
 
 static uint8_t old_image[OLD_SIZE], image[SIZE], next_image[SIZE], stream[2 * SIZE];
 static uint32_t stream_size;

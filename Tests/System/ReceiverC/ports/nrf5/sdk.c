@@ -16,6 +16,7 @@ enum { FIRST = APPLICATION_ADDRESS, QUEUE = 4, HOST = 0, WAIT_MS = 100 };
 port_seen seen;
 uint8_t *port_flash;
 const uint32_t port_flash_size = LAYOUT_END - APPLICATION_ADDRESS;
+const uint32_t port_image_maximum = SLOT_SIZE;
 const bool port_reports_reversals = true;
 const port_smp *const port_smp_server = NULL;
 void (*port_sent)(port_value value, const uint8_t *bytes, uint32_t size);

@@ -12,6 +12,7 @@ enum { SET = 1, UNSET = 0xFF };
 
 uint8_t *port_flash;
 const uint32_t port_flash_size = 2 * SLOT;
+const uint32_t port_image_maximum = SLOT - PAGE - RECORD_PAGES * PAGE;
 const bool port_reports_reversals = false;
 void (*port_flash_works)(uint32_t size);
 
