@@ -564,3 +564,41 @@ if !hasBlueZ {
     return targets.isEmpty ? nil : .library(name: library.name, targets: targets)
   }
 }
+
+// DEV-TRIM (local only: never commit): builds only what a protocol family needs.
+do {
+  var keep: Set = ["otaflash", "otaflash-swarm"]
+  keep.formUnion(["HouseTests"])
+  if let more = Context.environment["KEEP"] { keep.formUnion(more.split(separator: ",").map(String.init)) }
+  var open = Array(keep)
+  while let name = open.popLast() {
+    guard let target = package.targets.first(where: { $0.name == name }) else { continue }
+    for dependency in target.dependencies {
+      switch dependency {
+      case .byNameItem(let other, _), .targetItem(let other, _):
+        if other.hasPrefix("OtaflashFleet") { continue }
+        if keep.insert(other).inserted { open.append(other) }
+      case .productItem: break
+      @unknown default: break
+      }
+    }
+  }
+  package.targets.removeAll { !keep.contains($0.name) }
+  let names = Set(package.targets.map(\.name))
+  for target in package.targets {
+    target.dependencies.removeAll {
+      switch $0 {
+      case .byNameItem(let other, _), .targetItem(let other, _): !names.contains(other)
+      default: false
+      }
+    }
+  }
+  package.products.removeAll { ["OtaflashCampaigns", "OtaflashFoundation"].contains($0.name) }
+  package.dependencies.removeAll {
+    if case .sourceControl(_, let location, _) = $0.kind {
+      return !["argument-parser", "swift-crypto", "swift-asn1"].contains { location.contains($0) }
+    }
+    return true
+  }
+  package.traits = []
+}
