@@ -3,87 +3,59 @@
 /// created.
 #include "ota_delta.h"
 
+#include <stddef.h>
 #include <string.h>
 
 #include "ota_delta_internal.h"
 #include "ota_internal.h"
 
-enum { SIZE_MAXIMUM = OTA_DELTA_SIZE_MAXIMUM };
 #define refuse ota_delta_refuse
 #define take ota_delta_take
 
 static bool header_is_possible(ota_delta *d) {
-  uint32_t offset = ota_get(d->piece, 4);
-  uint32_t size = ota_get(d->piece + 4, 4);
-  uint32_t bytes = ota_get(d->piece + 8, 4);
+  uint32_t size = d->header[1], bytes = d->header[2];
   uint32_t stream_left = d->sizes.stream_size - d->stream_offset;
   uint32_t image_left = d->sizes.image_size - d->point.image_offset;
-  bool last = size == image_left;
-  if (offset != d->point.image_offset || size == 0 || size > image_left) return false;
-  if (!last && size % d->config->page_size != 0) return false;
-  if (bytes > stream_left || last != (bytes == stream_left)) return false;
-  d->part_size = d->image_left = size;
+  d->image_left = size;
   d->patch_left = bytes;
-  d->part_crc32 = ota_get(d->piece + 12, 4);
-  return true;
+  if (d->header[0] != d->point.image_offset || size == 0) return false;
+  if (size == image_left) return bytes == stream_left;
+  return size < image_left && bytes < stream_left && size % d->config->page_size == 0;
 }
 
 static void run_header(ota_delta *d) {
   // The header belongs to the stream and not to the patch, so `take` may consume one byte at a
   // time.
-  while (d->filled < OTA_DELTA_HEADER_SIZE) {
+  for (; d->filled < OTA_DELTA_HEADER_SIZE; d->filled++) {
     d->patch_left = 1;
     int byte = take(d);
     if (byte < 0) return;
-    d->piece[d->filled++] = (uint8_t)byte;
+    uint32_t *word = &d->header[d->filled / 4];
+    *word = *word >> 8 | (uint32_t)byte << 24;
   }
-  d->filled = 0;
   if (!header_is_possible(d)) refuse(d);
   d->phase = PHASE_HEAD;
 }
 
-static void start_patch(ota_delta *d) {
-  d->from = d->run_left = 0;
-  d->run_step = RUN_KIND;
-  d->empty = 0;
-#if OTA_DELTA_WINDOW_BITS > 0
-  d->bits = d->bit_count = 0;
-  d->head = 0;
-  memset(d->memory.window, 0, sizeof d->memory.window);
-#endif
-#if OTA_DELTA_LEVEL > 1
-  d->entries = d->entry = 0;
-#endif
-#if OTA_DELTA_LEVEL > 2
-  if (ota_delta_is_range(d)) ota_range_reset(d);
-#endif
-}
-
 /// Whether the first byte of a patch states a format and a codec of this decoder.
-static bool head_is_possible(ota_delta *d, uint8_t head) {
+static bool head_is_possible(ota_delta *d, uint32_t head) {
+  uint32_t codecs = head < 16 ? 1 << CODEC_NONE | 1 << CODEC_CRLE | 1 << CODEC_HEATSHRINK : 0;
   d->codec = head & 15;
 #if OTA_DELTA_LEVEL > 1
-  d->mapped = (head & 0xF0) == FORMAT_2;
-  if (d->mapped && d->codec < CODEC_HEATSHRINK) return false;
+  d->mapped = head >> 4 == FORMAT_2 >> 4;
+  if (d->mapped) codecs = 1 << CODEC_HEATSHRINK | 1 << CODEC_RANGE;
 #endif
-  if (!ota_delta_is_mapped(d) && head > CODEC_HEATSHRINK) return false;
-  return OTA_DELTA_CODECS >> d->codec & 1;
+  return OTA_DELTA_CODECS & codecs & 1u << d->codec;
 }
 
 static void run_head(ota_delta *d) {
   int byte = take(d);
   if (byte < 0) return;
-  if (!head_is_possible(d, (uint8_t)byte)) refuse(d);
-  start_patch(d);
+  memset(d, 0, offsetof(ota_delta, input));
+  memset(&d->memory, 0, sizeof d->memory);
+  d->run_left = UINT32_MAX;
   d->phase = PHASE_SIZE;
-}
-
-static void run_size(ota_delta *d) {
-  if (!ota_delta_read_number(d, 0)) return;
-  if (d->negative || d->number != d->part_size) refuse(d);
-  d->phase = d->codec == CODEC_HEATSHRINK ? PHASE_WINDOW
-             : ota_delta_is_range(d)      ? PHASE_CODE
-                                          : PHASE_FORMAT;
+  if (!head_is_possible(d, (uint32_t)byte)) refuse(d);
 }
 
 static void run_window(ota_delta *d) {
@@ -99,118 +71,105 @@ static void run_window(ota_delta *d) {
   d->phase = PHASE_FORMAT;
 }
 
-#if OTA_DELTA_LEVEL > 2
-static void run_code(ota_delta *d) {
-  if (ota_range_start(d)) d->phase = PHASE_FORMAT;
-}
-#endif
-
-static void run_format(ota_delta *d) {
-  if (!ota_delta_read_number(d, 0)) return;
-  if (d->number != 0) refuse(d);
-  d->phase = PHASE_DIFFERENCE_SIZE;
+static void run_size(ota_delta *d) {
+  if (d->number != d->image_left) refuse(d);
+  if (d->codec != CODEC_NONE) d->run_left = 0;
+  d->phase = d->codec == CODEC_HEATSHRINK ? PHASE_WINDOW
+             : ota_delta_is_range(d)      ? PHASE_CODE
+                                          : PHASE_FORMAT;
 }
 
-/// Reads a size, which is limited by the rest of the part and by `limit`.
-static void run_step_size(ota_delta *d, uint32_t limit) {
-  if (!ota_delta_read_number(d, d->phase == PHASE_DIFFERENCE_SIZE ? OTA_NUMBER_DIFFERENCE : OTA_NUMBER_EXTRA)) return;
-  if (d->negative || d->number > d->image_left || d->number > limit) {
-    refuse(d);
-    return;
-  }
-  d->left = d->number;
-  d->image_left -= d->number;
-  if (d->phase == PHASE_DIFFERENCE_SIZE) d->made = false;
-  if (d->left > 0) d->made = true;
-  if (ota_delta_is_mapped(d) && d->phase == PHASE_EXTRA_SIZE) {
+/// Uses the size of a difference or of extra bytes, which is limited by the rest of the part.
+static void run_step_size(ota_delta *d) {
+  bool difference = d->phase == PHASE_DIFFERENCE_SIZE;
+  uint32_t size = d->number;
+  d->made = size > 0 || (!difference && d->made);
+  d->left = size;
+  if (size > d->image_left || (difference && size > d->sizes.base_size - d->from)) refuse(d);
+  d->image_left -= size;
+  if (ota_delta_is_mapped(d) && !difference) {
     if (!d->made) refuse(d);
-    d->from += d->left;
+    d->from += size;
   }
   d->ready = d->filled;
   d->phase++;
 }
 
+/// Moves to another place of the base; at the end of the part, there is none.
+static void run_seek(ota_delta *d) {
+  uint32_t to = d->negative ? d->from - d->number : d->from + d->number;
+  if (d->image_left == 0) {
+    d->phase = PHASE_PART_END;
+    return;
+  }
+  d->empty = d->made ? 0 : (uint8_t)(d->empty + 1);
+  if (to > d->sizes.base_size || (!d->negative && to < d->from) ||
+      d->empty > OTA_DELTA_EMPTY_MAXIMUM)
+    refuse(d);
+  d->from = to;
+  d->phase = PHASE_DIFFERENCE_SIZE;
+}
+
+#if OTA_DELTA_LEVEL > 2
+/// Reads the first four bytes of the range coder.
+static void run_code(ota_delta *d) {
+  for (; d->range != UINT32_MAX; d->range = d->range << 8 | 0xFF) {
+    int byte = take(d);
+    if (byte < 0) return;
+    d->code = d->code << 8 | (uint32_t)byte;
+  }
+  d->phase = PHASE_FORMAT;
+}
+#endif
+
+static void run_number(ota_delta *d) {
+  // In format 2, the seek precedes the sizes.
+  bool end = ota_delta_is_mapped(d) && d->phase == PHASE_SEEK && d->image_left == 0;
+  if (!end && !ota_delta_read_number(d)) return;
+  if (d->negative && !((OTA_PHASES_SIGNED | 1 << PHASE_FORMAT) >> d->phase & 1)) refuse(d);
+  switch (d->phase) {
+    case PHASE_SIZE: run_size(d); break;
+    case PHASE_DIFFERENCE_SIZE:
+    case PHASE_EXTRA_SIZE: run_step_size(d); break;
+    case PHASE_SEEK: run_seek(d); break;
+    default:
+#if OTA_DELTA_LEVEL > 1
+      if (d->mapped) {
+        ota_delta_run_map(d);
+        return;
+      }
+#endif
+      if (d->number != 0) refuse(d);
+      d->phase = PHASE_DIFFERENCE_SIZE;
+  }
+}
+
 #if OTA_DELTA_LEVEL > 1
 /// The offset in the image of the next byte.
 static uint32_t image_offset(const ota_delta *d) {
-  return d->point.image_offset + d->part_size - d->image_left - d->left;
+  return d->header[0] + d->header[1] - d->image_left - d->left;
 }
 #endif
 
-/// The number of base bytes that the next step needs at once, in addition to `filled`.
-static uint32_t least_ahead(const ota_delta *d) { return ota_delta_is_mapped(d) ? ota_least(d->left, 4) : 1; }
-
-#if OTA_DELTA_LEVEL > 1
-/// Predicts all units of the bytes that were read, as far as they are complete.
-static void predict_ahead(ota_delta *d) {
-  uint32_t at = d->filled, offset = image_offset(d), from = d->from, left = d->left;
-  uint8_t kind;
-  while (at < d->ready && d->ready - at >= ota_least(left, 4)) {
-    uint8_t size = ota_delta_predict(d, d->piece + at, from, offset, left, &kind);
-    at += size;
-    offset += size;
-    from += size;
-    left -= size;
-  }
-  d->ready = (uint8_t)at;
-}
-#endif
-
-/// Reads bytes of the base into the piece unless enough are there. False: this was not possible;
+/// Reads bytes of the base into the piece unless some are there. False: this was not possible;
 /// `end` or `flush` states why.
 static bool read_ahead(ota_delta *d) {
-  uint32_t available = (uint32_t)d->ready - d->filled;
-  bool whole = !ota_delta_is_mapped(d) || ota_delta_is_range(d);
-  if (available >= (whole ? least_ahead(d) : 1)) return true;
-  if ((uint32_t)OTA_DELTA_PIECE - d->filled < least_ahead(d)) {
+  if (d->ready > d->filled) return true;
+  uint32_t room = (uint32_t)OTA_DELTA_PIECE - d->filled, size = ota_least(d->left, room);
+  if (ota_delta_is_mapped(d) && room < ota_least(d->left, 4)) {
     d->flush = true;
     return false;
   }
-  uint32_t size = ota_least(d->left, (uint32_t)OTA_DELTA_PIECE - d->filled);
   if (!d->config->base_read(d->config->context, d->from, d->piece + d->filled, size)) {
     d->end = OTA_DELTA_BASE_FAULT;
     return false;
   }
   d->ready = (uint8_t)(d->filled + size);
 #if OTA_DELTA_LEVEL > 1
-  if (!whole) predict_ahead(d);
+  if (d->mapped) ota_delta_predict(d, image_offset(d));
 #endif
   return true;
 }
-
-static void advance(ota_delta *d, uint32_t count) {
-  d->left -= count;
-  d->filled = (uint8_t)(d->filled + count);
-  d->budget = d->budget > count ? d->budget - count : 0;
-  if (d->phase == PHASE_DIFFERENCE) d->from += count;
-}
-
-#if OTA_DELTA_LEVEL > 2
-/// Decodes units until the piece or the budget ends.
-static void run_units(ota_delta *d) {
-  while (d->left > 0 && d->budget > 0 && (d->unit_size > 0 || read_ahead(d))) {
-    uint8_t *bytes = d->piece + d->filled;
-    if (d->unit_size == 0) {
-      d->unit_size =
-          ota_delta_predict(d, bytes, d->from, image_offset(d), d->left, &d->unit_class);
-      d->unit_made = 0;
-      d->unit_wrong = 2;
-    }
-    if (!ota_range_unit(d, bytes)) return;
-    advance(d, d->unit_size);
-    d->unit_size = 0;
-  }
-}
-
-static void run_range_extra(ota_delta *d, uint32_t size) {
-  for (; size > 0; size--) {
-    int byte = ota_range_extra(d, image_offset(d));
-    if (byte < 0) return;
-    d->piece[d->filled] = (uint8_t)byte;
-    advance(d, 1);
-  }
-}
-#endif
 
 /// Creates bytes of a difference or new bytes, as many as the piece and the budget permit.
 static void run_bytes(ota_delta *d) {
@@ -219,21 +178,14 @@ static void run_bytes(ota_delta *d) {
     return;
   }
   bool difference = d->phase == PHASE_DIFFERENCE;
-#if OTA_DELTA_LEVEL > 2
-  if (ota_delta_is_range(d) && difference) {
-    run_units(d);
-    return;
-  }
-#endif
   if (difference && !read_ahead(d)) return;
   uint32_t room = (uint32_t)(difference ? d->ready : OTA_DELTA_PIECE) - d->filled;
   uint32_t size = ota_least(ota_least(d->left, d->budget), room);
   uint8_t *to = d->piece + d->filled;
 #if OTA_DELTA_LEVEL > 2
   if (ota_delta_is_range(d)) {
-    run_range_extra(d, size);
-    return;
-  }
+    size = ota_range_fill(d, size, image_offset(d));
+  } else
 #endif
   if (difference) {
     uint8_t bytes[OTA_DELTA_PIECE];
@@ -242,31 +194,17 @@ static void run_bytes(ota_delta *d) {
   } else {
     size = ota_delta_fill(d, to, size);
   }
-  advance(d, size);
-}
-
-static void run_seek(ota_delta *d) {
-  if (ota_delta_is_mapped(d)) {
-    d->phase = d->image_left == 0 ? PHASE_PART_END : PHASE_MAP_SEEK;
-    return;
-  }
-  if (!ota_delta_read_number(d, 0)) return;
-  if (d->image_left == 0) {
-    d->phase = PHASE_PART_END;
-    return;
-  }
-  uint32_t room = d->negative ? d->from : d->sizes.base_size - d->from;
-  d->empty = d->made ? 0 : (uint8_t)(d->empty + 1);
-  if (d->number > room || d->empty > OTA_DELTA_EMPTY_MAXIMUM) refuse(d);
-  d->from = d->negative ? d->from - d->number : d->from + d->number;
-  d->phase = PHASE_DIFFERENCE_SIZE;
+  d->left -= size;
+  d->budget -= size;
+  d->filled = (uint8_t)(d->filled + size);
+  if (difference) d->from += size;
 }
 
 /// Passes the bytes of the piece to `write`. False: `write` did not accept all of them.
 static bool hand_out(ota_delta *d) {
-  while (d->sent < d->filled) {
-    const uint8_t *from = d->piece + d->sent;
-    uint32_t size = (uint32_t)(d->filled - d->sent);
+  const uint8_t *from = d->piece + d->sent;
+  uint32_t size = (uint32_t)(d->filled - d->sent);
+  if (size > 0) {
     uint32_t taken = ota_least(size, d->config->write(d->config->context, from, size));
     d->image_crc32 = ota_crc32(d->image_crc32, from, taken);
     d->sent = (uint8_t)(d->sent + taken);
@@ -280,47 +218,34 @@ static bool hand_out(ota_delta *d) {
 /// Checks a part whose bytes were all passed on.
 static ota_delta_result end_part(ota_delta *d) {
 #if OTA_DELTA_LEVEL > 2
-  if (ota_delta_is_range(d) && !ota_range_end(d))
-    return d->end == OTA_DELTA_MORE ? OTA_DELTA_MORE : (ota_delta_result)d->end;
+  if (ota_delta_is_range(d) && !ota_range_end(d)) return (ota_delta_result)d->end;
 #endif
-  bool rest = d->patch_left > 0 || d->run_left > 0 || d->run_step != RUN_KIND;
+  bool rest = d->patch_left > 0 || d->run_step != RUN_KIND;
+  rest = rest || (d->run_left > 0 && d->codec != CODEC_NONE);
 #if OTA_DELTA_WINDOW_BITS > 0
   rest = rest || d->bits != 0;
 #endif
   if (rest) return OTA_DELTA_REFUSED;
-  if (d->image_crc32 != d->part_crc32) return OTA_DELTA_MISMATCH;
+  if (d->image_crc32 != d->header[3]) return OTA_DELTA_MISMATCH;
   d->point.stream_offset = d->stream_offset;
-  d->point.image_offset += d->part_size;
+  d->point.image_offset += d->header[1];
   d->point.image_crc32 = d->image_crc32;
   d->phase = PHASE_HEADER;
   return d->point.image_offset == d->sizes.image_size ? OTA_DELTA_DONE : OTA_DELTA_PART;
 }
 
 static void run_phase(ota_delta *d) {
+  if (OTA_PHASES_NUMBER >> d->phase & 1) {
+    run_number(d);
+    return;
+  }
   switch (d->phase) {
     case PHASE_HEADER: run_header(d); break;
     case PHASE_HEAD: run_head(d); break;
-    case PHASE_SIZE: run_size(d); break;
     case PHASE_WINDOW: run_window(d); break;
 #if OTA_DELTA_LEVEL > 2
     case PHASE_CODE: run_code(d); break;
 #endif
-    case PHASE_FORMAT:
-#if OTA_DELTA_LEVEL > 1
-      if (ota_delta_is_mapped(d)) ota_delta_run_map(d);
-      else
-#endif
-        run_format(d);
-      break;
-#if OTA_DELTA_LEVEL > 1
-    case PHASE_ORIGIN:
-    case PHASE_MAP_START:
-    case PHASE_MAP_SHIFT: ota_delta_run_map(d); break;
-    case PHASE_MAP_SEEK: ota_delta_run_seek(d); break;
-#endif
-    case PHASE_DIFFERENCE_SIZE: run_step_size(d, d->sizes.base_size - d->from); break;
-    case PHASE_EXTRA_SIZE: run_step_size(d, SIZE_MAXIMUM); break;
-    case PHASE_SEEK: run_seek(d); break;
     default: run_bytes(d); break;
   }
 }
@@ -353,7 +278,7 @@ bool ota_delta_start(
   d->stream_offset = point->stream_offset;
   d->image_crc32 = point->image_crc32;
   d->end = OTA_DELTA_REFUSED;
-  if (sizes->base_size > SIZE_MAXIMUM || sizes->image_size > SIZE_MAXIMUM) return false;
+  if (sizes->base_size > OTA_DELTA_SIZE_MAXIMUM || sizes->image_size > OTA_DELTA_SIZE_MAXIMUM) return false;
   if (point->image_offset >= sizes->image_size || point->stream_offset >= sizes->stream_size ||
       config->page_size == 0 || point->image_offset % config->page_size != 0)
     return false;

@@ -24,37 +24,23 @@ static bool add(ota_delta *d, uint32_t distance, uint32_t change) {
 
 /// The first seek starts at the place of the part in the base.
 void ota_delta_run_map(ota_delta *d) {
-  static const uint8_t fields[] = {OTA_NUMBER_START, 0, OTA_NUMBER_START, OTA_NUMBER_SHIFT};
-  if (!ota_delta_read_number(d, fields[d->phase - PHASE_FORMAT])) return;
   uint32_t number = d->negative ? 0 - d->number : d->number;
   if (d->phase == PHASE_FORMAT) {
     if (d->negative || d->number > OTA_DELTA_MAP_MAXIMUM) ota_delta_refuse(d);
     d->entries = (uint8_t)d->number;
     d->from = ota_least(d->point.image_offset, d->sizes.base_size);
-    d->phase = d->entries > 0 ? PHASE_ORIGIN : PHASE_MAP_SEEK;
+    d->phase = PHASE_ORIGIN;
   } else if (d->phase == PHASE_ORIGIN) {
     d->origin = number;
     d->phase = PHASE_MAP_START;
   } else if (d->phase == PHASE_MAP_START) {
-    if (d->negative) ota_delta_refuse(d);
-    d->left = d->number;
+    d->left = number;
     d->phase = PHASE_MAP_SHIFT;
   } else {
     if (!add(d, d->left, number)) ota_delta_refuse(d);
-    d->phase = d->entry < d->entries ? PHASE_MAP_START : PHASE_MAP_SEEK;
+    d->phase = PHASE_MAP_START;
   }
-}
-
-void ota_delta_run_seek(ota_delta *d) {
-  if (!ota_delta_read_number(d, OTA_NUMBER_SEEK)) return;
-  uint32_t room = ota_least(d->from, d->sizes.base_size);
-  if (d->negative ? d->number > d->from || d->from - d->number > d->sizes.base_size
-                  : room < d->from || d->number > d->sizes.base_size - room) {
-    ota_delta_refuse(d);
-    return;
-  }
-  d->from = d->negative ? d->from - d->number : d->from + d->number;
-  d->phase = PHASE_DIFFERENCE_SIZE;
+  if (d->entry == d->entries) d->phase = PHASE_SEEK;
 }
 
 /// The distance by which the map, which has entries, moves an address.
@@ -70,41 +56,52 @@ static uint32_t shift_of(const ota_delta *d, uint32_t address) {
   return low == 0 ? 0 : d->map[low - 1].shift;
 }
 
-/// Moves the branch (BL or B.W of Thumb-2) at `bytes`, if there is one.
-static bool move_branch(const ota_delta *d, uint8_t *bytes, uint32_t from, uint32_t to) {
-  uint32_t high = ota_get(bytes, 2), low = ota_get(bytes + 2, 2);
-  if ((high & 0xF800) != 0xF000 || (low & 0x9000) != 0x9000) return false;
-  uint32_t sign = high >> 10 & 1, flip = sign ^ 1;
-  uint32_t distance = (0 - sign) << 24 | ((low >> 13 & 1) ^ flip) << 23 |
-                      ((low >> 11 & 1) ^ flip) << 22 | (high & 0x3FF) << 12 | (low & 0x7FF) << 1;
-  uint32_t target = d->origin + from + 4 + distance;
-  distance = target + shift_of(d, target) - (d->origin + to + 4);
-  flip = (distance >> 24 & 1) ^ 1;
-  high = 0xF000 | (distance >> 24 & 1) << 10 | (distance >> 12 & 0x3FF);
-  low = (low & 0xD000) | ((distance >> 23 & 1) ^ flip) << 13 |
-        ((distance >> 22 & 1) ^ flip) << 11 | (distance >> 1 & 0x7FF);
-  ota_put(bytes, high | low << 16, 4);
-  return true;
+/// In a branch with the sign 0, the bits J1 and J2 are the inverse of the bits 23 and 22 of the
+/// distance; with the sign 1, they are equal.
+static uint32_t flip(uint32_t branch) { return branch & 0x400 ? branch : branch ^ 0x28000000; }
+
+/// Moves a branch (BL or B.W of Thumb-2), whose first halfword is the lower half of `word`.
+static uint32_t move_branch(const ota_delta *d, uint32_t word, uint32_t from, uint32_t to) {
+  uint32_t b = flip(word);
+  uint32_t distance = (0 - (b >> 10 & 1)) << 24 | (b >> 29 & 1) << 23 | (b >> 27 & 1) << 22 |
+                      (b & 0x3FF) << 12 | (b >> 16 & 0x7FF) << 1;
+  distance += from - to + shift_of(d, d->origin + from + 4 + distance);
+  b = (word & 0xD000F800) | (distance >> 24 & 1) << 10 | (distance >> 23 & 1) << 29 |
+      (distance >> 22 & 1) << 27 | (distance >> 12 & 0x3FF) | (distance >> 1 & 0x7FF) << 16;
+  return flip(b);
 }
 
-uint8_t ota_delta_predict(
-    const ota_delta *d, uint8_t *bytes, uint32_t from, uint32_t to, uint32_t left, uint8_t *kind) {
-  *kind = OTA_UNIT_BYTE;
-  if (((from | to) & 1) || left == 1) return 1;
-  *kind = bytes[1] >> 3;
-  if (left < 4 || d->entries == 0) return 2;
-  if (*kind == 0xF000 >> 11 && move_branch(d, bytes, from, to)) {
-    *kind = OTA_UNIT_BRANCH;
-    return 4;
+void ota_delta_predict(ota_delta *d, uint32_t to) {
+  uint32_t at = d->filled, from = d->from, end = at + d->left;
+  while (at < d->ready && d->ready - at >= ota_least(end - at, 4)) {
+    uint8_t *bytes = d->piece + at, kind = OTA_UNIT_BYTE;
+    uint32_t size = 1, odd = from | to;
+    if (!(odd & 1) && end - at > 1) {
+      size = 2;
+      kind = bytes[1] >> 3;
+    }
+    if (size == 2 && end - at > 3 && d->entries > 0) {
+      uint32_t word = ota_get_word(bytes), moved = word;
+      if ((word & 0x9000F800) == 0x9000F000) {
+        moved = move_branch(d, word, from, to);
+        kind = OTA_UNIT_BRANCH;
+      } else if (!(odd & 2)) {
+        moved += shift_of(d, word);
+        if (moved != word) kind = OTA_UNIT_WORD;
+      }
+      if (kind >= OTA_UNIT_BRANCH) {
+        ota_put(bytes, moved, 4);
+        size = 4;
+      }
+    }
+#if OTA_DELTA_LEVEL > 2
+    d->classes[at] = kind;
+#endif
+    at += size;
+    from += size;
+    to += size;
   }
-  if ((from | to) & 3) return 2;
-  // Without a loop, because this is done for each word.
-  uint32_t word = (uint32_t)bytes[3] << 24 | (uint32_t)bytes[2] << 16 | bytes[1] << 8 | bytes[0];
-  uint32_t shift = shift_of(d, word);
-  if (shift == 0) return 2;
-  ota_put(bytes, word + shift, 4);
-  *kind = OTA_UNIT_WORD;
-  return 4;
+  d->ready = (uint8_t)at;
 }
 
 #else

@@ -1,5 +1,7 @@
 /// The adaptive binary range coder of format 2 (docs/delta.md, 4.3). Each bit is decoded only after
 /// its input is complete, so decoding can stop between any two bits.
+#include <stddef.h>
+
 #include "ota_delta_internal.h"
 
 #if OTA_DELTA_LEVEL > 2
@@ -7,9 +9,11 @@
 enum {
   FLAGS = 0,
   NUMBERS = FLAGS + OTA_DELTA_FLAG_MODELS,
-  DIFFERENCES = NUMBERS + OTA_DELTA_NUMBER_MODELS,
-  EXTRAS = DIFFERENCES + OTA_DELTA_DIFFERENCE_MODELS,
-  /// The probability 1/2, and a count of 0.
+  BYTES = NUMBERS + OTA_DELTA_NUMBER_MODELS,
+  /// The first tree for new bytes, after those for differences.
+  NEW_BYTES = OTA_DELTA_DIFFERENCE_MODELS / 256,
+  /// The probability 1/2, and a count of 0. Models are stored relative to it, so that they are
+  /// initially zero.
   INITIAL = 0x8000,
   SIGN = 31
 };
@@ -17,14 +21,6 @@ enum {
 /// The share of the error that a model corrects after n bits: 65536 * 2 / (2n + 3).
 static const uint16_t rates[16] = {43690, 26214, 18724, 14563, 11915, 10082, 8738, 7710,
                                    6898,  6241,  5698,  5242,  4854,  4519,  4228, 3971};
-
-void ota_range_reset(ota_delta *d) {
-  for (uint32_t i = 0; i < OTA_DELTA_MODELS; i++) d->memory.models[i] = INITIAL;
-  d->range = 0xFFFFFFFF;
-  d->code = d->symbol = 0;
-  d->symbol_step = d->symbol_bits = 0;
-  d->unit_size = d->history = d->last = 0;
-}
 
 /// Reads bytes until a bit can be decoded. False: a byte is missing.
 static inline bool fill(ota_delta *d) {
@@ -40,20 +36,19 @@ static inline bool fill(ota_delta *d) {
 /// The next bit by a model, or NONE.
 static int bit(ota_delta *d, uint16_t *model) {
   if (!fill(d)) return OTA_DELTA_NONE;
-  uint32_t state = *model, zero = state >> 4, count = state & 15;
-  uint32_t rate = rates[count], bound = (d->range >> 12) * zero;
+  uint32_t state = *model ^ INITIAL, zero = state >> 4, count = state & 15;
+  uint32_t rate = rates[count], bound = (d->range >> 12) * zero, code = d->code;
   if (count < 15) count++;
-  if (d->code < bound) {
+  if (code < bound) {
     d->range = bound;
     zero += (4096 - zero) * rate >> 16;
-    *model = (uint16_t)(zero << 4 | count);
-    return 0;
+  } else {
+    d->code = code - bound;
+    d->range -= bound;
+    zero -= zero * rate >> 16;
   }
-  d->code -= bound;
-  d->range -= bound;
-  zero -= zero * rate >> 16;
-  *model = (uint16_t)(zero << 4 | count);
-  return 1;
+  *model = (uint16_t)((zero << 4 | count) ^ INITIAL);
+  return code >= bound;
 }
 
 /// The next bit with the probability 1/2, or NONE.
@@ -80,73 +75,71 @@ static int tree(ota_delta *d, uint16_t *models) {
   return (int)(node & 0xFF);
 }
 
-int ota_range_start(ota_delta *d) {
-  for (; d->symbol_step < 4; d->symbol_step++) {
-    int byte = ota_delta_take(d);
-    if (byte < 0) return 0;
-    d->code = d->code << 8 | (uint32_t)byte;
-  }
-  d->symbol_step = 0;
-  return 1;
-}
+/// The groups of models, by the phase of the number. Origins, shifts and seeks have a sign.
+static const uint8_t fields[] = {[PHASE_FORMAT] = 1,          [PHASE_ORIGIN] = 0,
+                                 [PHASE_MAP_START] = 1,       [PHASE_MAP_SHIFT] = 2,
+                                 [PHASE_DIFFERENCE_SIZE] = 4, [PHASE_EXTRA_SIZE] = 5,
+                                 [PHASE_SEEK] = 3};
 
-/// The steps: the length of number + 1, its other bits, and its sign.
-enum { STEP_LENGTH, STEP_BITS, STEP_SIGN };
-
-static int read_number(ota_delta *d, uint8_t field) {
-  uint16_t *models = d->memory.models + NUMBERS + 32 * field;
-  if (d->symbol == 0) {
-    d->symbol = 1;
-    d->symbol_bits = 0;
-  }
-  while (d->symbol_step == STEP_LENGTH) {
-    int next = bit(d, models + d->symbol_bits);
+/// Reads the length of number + 1, its other bits, and its sign.
+static int read_number(ota_delta *d) {
+  uint16_t *models = d->memory.models + NUMBERS + 32 * fields[d->phase];
+  int next = 0;
+  while (d->symbol == 0) {
+    next = bit(d, models + d->symbol_bits);
     if (next < 0) return 0;
-    if (next == 0) d->symbol_step = STEP_BITS;
-    else if (++d->symbol_bits > 30) return ota_delta_refuse(d), 0;
+    if (next == 0) d->symbol = 1;
+    else if (d->symbol_bits++ == 30) return ota_delta_refuse(d), 0;
   }
-  for (; d->symbol_step == STEP_BITS && d->symbol_bits > 0; d->symbol_bits--) {
-    int next = even_bit(d);
+  for (; d->symbol_bits > 0; d->symbol_bits--) {
+    next = even_bit(d);
     if (next < 0) return 0;
     d->symbol = d->symbol << 1 | (uint32_t)next;
   }
-  d->symbol_step = STEP_SIGN;
-  d->negative = false;
-  bool is_signed =
-      field == OTA_NUMBER_ORIGIN || field == OTA_NUMBER_SHIFT || field == OTA_NUMBER_SEEK;
-  if (is_signed && d->symbol > 1) {
-    int next = bit(d, models + SIGN);
-    if (next < 0) return 0;
-    d->negative = next == 1;
-  }
+  next = 0;
+  if (OTA_PHASES_SIGNED >> d->phase & 1 && d->symbol > 1) next = bit(d, models + SIGN);
+  if (next < 0) return 0;
+  d->negative = next;
   d->number = d->symbol - 1;
-  d->symbol = d->symbol_step = 0;
+  d->symbol = 0;
   return 1;
 }
 
-bool ota_range_unit(ota_delta *d, uint8_t *bytes) {
-  if (d->unit_wrong > 1) {
-    int wrong = bit(d, d->memory.models + FLAGS + 4 * d->unit_class + d->history);
-    if (wrong < 0) return false;
-    d->unit_wrong = (uint8_t)wrong;
-    d->history = (uint8_t)((d->history << 1 | wrong) & 3);
-  }
-  uint32_t first = d->unit_class == OTA_UNIT_BRANCH ? 2 : 0;
-  for (; d->unit_wrong && d->unit_made < d->unit_size; d->unit_made++) {
-    uint32_t place = first + (d->unit_made & 1);
-    int byte = tree(d, d->memory.models + DIFFERENCES + 256 * place);
-    if (byte < 0) return false;
-    bytes[d->unit_made] = (uint8_t)(bytes[d->unit_made] + byte);
-  }
-  d->last = bytes[d->unit_size - 1];
+/// Starts the unit whose first byte is `at` in the piece. False: a byte is missing.
+static bool start_unit(ota_delta *d, uint32_t at) {
+  uint32_t kind = d->classes[at];
+  int wrong = bit(d, d->memory.models + FLAGS + 4 * kind + d->history);
+  if (wrong < 0) return false;
+  d->unit_wrong = wrong;
+  d->history = (uint8_t)((d->history << 1 | wrong) & 3);
+  d->unit_left = kind == OTA_UNIT_BYTE ? 1 : kind >= OTA_UNIT_BRANCH ? 4 : 2;
+  // The parity of `unit_left` is added to it.
+  d->unit_place = kind == OTA_UNIT_BYTE ? 1 : kind == OTA_UNIT_BRANCH ? 2 : 0;
   return true;
 }
 
-int ota_range_extra(ota_delta *d, uint32_t offset) {
-  uint32_t place = 3 * (offset & 1) + (d->last >= 0x80 ? 2 : d->last >= 0x20 ? 1 : 0);
-  int byte = tree(d, d->memory.models + EXTRAS + 256 * place);
-  if (byte >= 0) d->last = (uint8_t)byte;
-  return byte;
+uint32_t ota_range_fill(ota_delta *d, uint32_t size, uint32_t offset) {
+  uint32_t made = 0;
+  for (; made < size; made++) {
+    uint32_t at = d->filled + made;
+    uint32_t place = NEW_BYTES + 3 * ((offset + made) & 1);
+    place += (d->last >= 0x80) + (d->last >= 0x20);
+    if (d->phase == PHASE_DIFFERENCE) {
+      if (d->unit_left == 0 && !start_unit(d, at)) break;
+      place = d->unit_place ^ (d->unit_left & 1);
+    } else {
+      d->piece[at] = 0;
+      d->unit_wrong = true;
+    }
+    if (d->unit_wrong) {
+      int byte = tree(d, d->memory.models + BYTES + 256 * place);
+      if (byte < 0) break;
+      d->piece[at] = (uint8_t)(d->piece[at] + byte);
+    }
+    d->last = d->piece[at];
+    if (d->unit_left > 0) d->unit_left--;
+  }
+  return made;
 }
 
 int ota_range_end(ota_delta *d) {
@@ -157,10 +150,9 @@ int ota_range_end(ota_delta *d) {
 
 #endif
 
-int ota_delta_read_number(ota_delta *d, uint8_t field) {
+int ota_delta_read_number(ota_delta *d) {
 #if OTA_DELTA_LEVEL > 2
-  if (d->phase >= PHASE_FORMAT && ota_delta_is_range(d)) return read_number(d, field);
+  if (d->phase >= PHASE_FORMAT && ota_delta_is_range(d)) return read_number(d);
 #endif
-  (void)field;
   return ota_delta_read_plain(d);
 }

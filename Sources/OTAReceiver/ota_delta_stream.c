@@ -10,11 +10,6 @@ enum { NONE = OTA_DELTA_NONE };
 #define refuse ota_delta_refuse
 #define take ota_delta_take
 
-int ota_delta_refuse(ota_delta *d) {
-  d->end = OTA_DELTA_REFUSED;
-  return NONE;
-}
-
 int ota_delta_take(ota_delta *d) {
   if (d->patch_left == 0) return refuse(d);
   if (d->input_size == 0) {
@@ -128,13 +123,11 @@ static uint32_t fill_from_heatshrink(ota_delta *d, uint8_t *to, uint32_t size) {
 #endif
 
 uint32_t ota_delta_fill(ota_delta *d, uint8_t *to, uint32_t size) {
-  if (d->phase < PHASE_FORMAT || d->codec == CODEC_NONE) return fill_from_input(d, to, size);
-  if (d->codec == CODEC_CRLE) return fill_from_runs(d, to, size);
 #if OTA_DELTA_WINDOW_BITS > 0
-  return fill_from_heatshrink(d, to, size);
-#else
-  return refuse(d), 0;
+  if (d->phase >= PHASE_FORMAT && d->codec == CODEC_HEATSHRINK)
+    return fill_from_heatshrink(d, to, size);
 #endif
+  return fill_from_runs(d, to, size);
 }
 
 int ota_delta_read_plain(ota_delta *d) {

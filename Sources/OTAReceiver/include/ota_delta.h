@@ -123,72 +123,74 @@ typedef struct {
 
 /// One decoder. The integrator provides the memory. All fields are private to the decoder, except
 /// that the integrator may read `point`, the last boundary reached.
+///
+/// The order of the fields makes the code smaller: the short instructions of Thumb reach only the
+/// first 32 bytes, and words within the first 128 bytes.
 typedef struct {
-  const ota_delta_config *config;
-  ota_delta_sizes sizes;
-  ota_delta_point point;
-
-  /// The input of the current call.
-  const uint8_t *input;
-  uint32_t input_size;
-
-  /// The number of patch bytes left in the current part.
-  uint32_t patch_left;
-  /// The number of image bytes that the current part must still create.
-  uint32_t image_left;
-  uint32_t part_size;
-  uint32_t part_crc32;
-  uint32_t stream_offset;
-  uint32_t image_crc32;
-
-  /// The offset in the base, the number of bytes left of the difference or of the extra bytes, and
-  /// the number that is being read.
-  uint32_t from;
-  uint32_t left;
-  uint32_t number;
-  uint8_t shift;
-  bool negative;
+  // The fields up to `input` are zero at the start of each part.
   uint8_t phase;
   uint8_t end;
-  /// The number of consecutive triples that created no bytes, and whether the current triple has
-  /// created bytes.
-  uint8_t empty;
-  bool made;
   /// Whether the last call stopped because input is missing, and whether the piece must be passed
   /// on before the next unit fits.
   bool starved;
   bool flush;
-  /// The number of bytes and fields that the current call may still process.
-  uint32_t budget;
-
   /// The numbers of bytes of the piece that are passed on (`sent`) and created (`filled`); the base
   /// is read up to `ready`.
   uint8_t sent;
   uint8_t filled;
   uint8_t ready;
   uint8_t codec;
-
-  /// CRLE: the current block. Heatshrink: the current reference.
-  uint32_t run_left;
-  uint32_t run_size;
+  /// The number that is being read: the number of its bits, and its sign.
+  uint8_t shift;
+  bool negative;
+  /// The number of consecutive triples that created no bytes, and whether the current triple has
+  /// created bytes.
+  uint8_t empty;
+  bool made;
+  /// The current run of CRLE; the bytes that are not compressed are a run without an end.
   uint8_t run_shift;
   uint8_t run_step;
   uint8_t run_kind;
   uint8_t run_byte;
 #if OTA_DELTA_WINDOW_BITS > 0
-  uint32_t bits;
   uint8_t bit_count;
   uint8_t window_bits;
   uint8_t lookahead_bits;
-  uint16_t head;
-  uint16_t distance;
 #endif
 #if OTA_DELTA_LEVEL > 1
-  /// Format 2: the address of byte 0, and the number of entries of `map`. `entry` counts the
-  /// entries while they are read.
+  /// Format 2: the number of entries of `map`. `entry` counts the entries while they are read.
   bool mapped;
   uint8_t entries;
   uint8_t entry;
+#endif
+#if OTA_DELTA_LEVEL > 2
+  /// The range coder: the number of bits left of the number that is being read.
+  uint8_t symbol_bits;
+  /// The current unit: the number of its bytes that are not complete, the models of its bytes, and
+  /// whether its prediction is wrong. `history` holds this for the last two units.
+  uint8_t unit_left;
+  uint8_t unit_place;
+  bool unit_wrong;
+  uint8_t history;
+  uint8_t last;
+#endif
+#if OTA_DELTA_WINDOW_BITS > 0
+  uint16_t head;
+  uint16_t distance;
+#endif
+  /// The offset in the base, the number of bytes left of the difference or of the extra bytes, and
+  /// the number that is being read.
+  uint32_t from;
+  uint32_t left;
+  uint32_t number;
+  /// The current run of CRLE, or the current reference of heatshrink.
+  uint32_t run_left;
+  uint32_t run_size;
+#if OTA_DELTA_WINDOW_BITS > 0
+  uint32_t bits;
+#endif
+#if OTA_DELTA_LEVEL > 1
+  /// Format 2: the address of byte 0.
   uint32_t origin;
 #endif
 #if OTA_DELTA_LEVEL > 2
@@ -196,25 +198,37 @@ typedef struct {
   uint32_t range;
   uint32_t code;
   uint32_t symbol;
-  uint8_t symbol_step;
-  uint8_t symbol_bits;
-  /// The current unit: its size and class, the number of its bytes that are complete, and whether
-  /// its prediction is wrong (2 = not known yet). `history` holds this for the last two units.
-  uint8_t unit_size;
-  uint8_t unit_class;
-  uint8_t unit_made;
-  uint8_t unit_wrong;
-  uint8_t history;
-  uint8_t last;
 #endif
+
+  /// The input of the current call.
+  const uint8_t *input;
+  uint32_t input_size;
+  /// The number of bytes and fields that the current call may still process.
+  uint32_t budget;
+  /// The number of patch bytes left in the current part.
+  uint32_t patch_left;
+  uint32_t stream_offset;
+  /// The number of image bytes that the current part must still create.
+  uint32_t image_left;
+  /// The header of the current part.
+  uint32_t header[4];
+  ota_delta_sizes sizes;
+  ota_delta_point point;
+  const ota_delta_config *config;
+  uint32_t image_crc32;
   uint8_t piece[OTA_DELTA_PIECE];
+#if OTA_DELTA_LEVEL > 2
+  /// The class of each unit in `piece`, at the offset of its first byte.
+  uint8_t classes[OTA_DELTA_PIECE];
+#endif
 #if OTA_DELTA_LEVEL > 1
   struct {
     uint32_t start;
     uint32_t shift;
   } map[OTA_DELTA_MAP_MAXIMUM];
 #endif
-  /// The heatshrink window and the models of the range coder share their memory.
+  /// The heatshrink window and the models of the range coder share their memory, which is zero at
+  /// the start of each part.
   union {
 #if OTA_DELTA_WINDOW_BITS > 0
     uint8_t window[1u << OTA_DELTA_WINDOW_BITS];
