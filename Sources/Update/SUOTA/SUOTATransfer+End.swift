@@ -22,7 +22,8 @@ extension SUOTATransfer {
     try await performing(.activate) { () async throws(GATTFault) in try await channel.write(.end) }
     // The response shows that the device has processed the command, and each block before was
     // reported as good, so a status that is read belongs to the command.
-    let status = try await status(after: "the end of the image", .activate, within: Self.checkLimit) { _ in
+    let status = try await status(after: "the end of the image", .activate, within: Self.checkLimit)
+    { _ in
       true
     }
     guard status == .done else { throw .declined(.activate, status.inWords) }
