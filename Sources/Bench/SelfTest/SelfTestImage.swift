@@ -44,6 +44,11 @@ package enum SelfTestImage {
       return try FirmwareImage.decode(
         name: "self-test.gbl", bytes: SampleImage.gbl(plain, version: version))
     }
+    if let settings = device.settings() as SUOTASettings? {
+      return try FirmwareImage.decode(
+        name: "self-test.img", bytes: SampleImage.suota(plain, version: "1.3.0", settings: settings)
+      )
+    }
     if device.settings() as TelinkServerSettings? != nil {
       return try FirmwareImage.decode(name: "self-test.bin", bytes: SampleImage.telink(plain))
     }

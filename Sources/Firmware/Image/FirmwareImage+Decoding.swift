@@ -14,6 +14,7 @@ extension FirmwareImage {
     switch content {
     case .mcuboot(let image, _): header = image.version.firmwareVersion
     case .esp(let image): stated = image.application.version
+    case .suota(let image): stated = image.version
     case .plain, .nordic, .gbl, .telink: break
     }
     let identity = try claims.settled(for: bytes, header: header)
@@ -40,6 +41,12 @@ extension FirmwareImage {
     }
     if GBLFile.begins(bytes) {
       do throws(GBLFault) { return .gbl(try GBLFile(decoding: bytes)) } catch { throw .gbl(error) }
+    }
+    do throws(SUOTAImageFault) {
+      try SUOTAFlashFile.check(bytes)
+      if SUOTAImage.begins(bytes[...]) { return .suota(try SUOTAImage(decoding: bytes)) }
+    } catch {
+      throw .suota(error)
     }
     return try esp(bytes).map { .esp($0) } ?? .plain
   }

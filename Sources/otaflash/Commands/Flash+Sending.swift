@@ -34,6 +34,7 @@ extension Flash {
     options.sendsAnyway = force
     options.isDryRun = dryRun
     telink.apply(to: &options)
+    suota.apply(to: &options)
     let given = try patches.base.map { path throws(CommandFault) in
       try GivenBases(path, in: addresses.region, session)
     }

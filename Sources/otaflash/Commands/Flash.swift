@@ -110,6 +110,7 @@ struct Flash: DeviceCommand {
   @OptionGroup var console: ConsoleOptions
   @OptionGroup var patches: DeltaOptions
   @OptionGroup var telink: TelinkArguments
+  @OptionGroup var suota: SUOTAArguments
   @OptionGroup var link: LinkOptions
   @OptionGroup var notification: NotifyOption
   @OptionGroup var capture: CaptureOption

@@ -100,6 +100,9 @@ extension FirmwareImage {
     switch content {
     case .plain: "complete"
     case .telink: "complete, its CRC32 matches; images of this kind are not signed"
+    case .suota(let image) where image.isEncrypted:
+      "complete structure; encrypted: only the device can compare its CRC32"
+    case .suota: "complete, its CRC32 matches; the signature, if any, is not checked"
     case .mcuboot(let image, _) where encryptionNote != nil:
       "complete structure; " + (encryptionNote ?? "")
         + (image.signatures.isEmpty ? ", not signed" : ", signature not checked")

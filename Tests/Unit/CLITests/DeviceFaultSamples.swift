@@ -302,6 +302,7 @@ extension FaultSamples {
       .empty, .tooLarge(limit: 5), .foreignFormat(.emptyZip),
       .malformed(.intelHex(.line(7, .endMissing))), .malformed(.uf2(.cutOff(size: 3))),
       .mcuboot(.secondHash(offset: 72)), .telink(.trailerMissing(found: 64)), .zip(.notAnArchive),
+      .suota(.completeFlash(imageOffset: 0x4000)),
       .manifest(.unknownKind),
       .initPacket(file: "it's.dat", .empty), .inFile("a b.bin", .empty), .severalImages(2),
       .descriptorDamaged(offset: 64), .descriptorLayoutUnknown(9, offset: 64),
@@ -343,6 +344,7 @@ extension FaultSamples {
     case .gbl: 17
     case .esp: 18
     case .telink: 19
+    case .suota: 20
     }
   }
 }

@@ -94,6 +94,15 @@ extension ServedDevice {
       "The device limits the time of a transfer (30 s by default); otaflash predicts the time "
         + "first. Old SDKs report no result."),
     ServedDevice(
+      "Renesas (Dialog) DA1453x, DA1458x: trackers, buttons, sensors, ActiveLook glasses", .suota,
+      "app.img", on: anyDevice, .simulatorFromSource,
+      "Some boards need `--suota-pins`; some products start SUOTA only in an update mode. Without a "
+        + "version in Device Information, only the restart is reported."),
+    ServedDevice(
+      "Renesas (Dialog) DA1468x, DA1469x: wearables", .suota, "app.img", on: anyDevice,
+      .simulatorFromSource,
+      "An interrupted transfer starts over; the device restarts whenever the link ends."),
+    ServedDevice(
       "ESP32 with ESP-IDF's ble_ota or ble_ota_raw, NimBLEOta or BLEOTA", .espressif,
       "build/app.bin", on: anyDevice, .simulatorFromSource,
       "The application must contain the service 0x8018. ble_ota checks no sector CRC. Without a "
@@ -115,7 +124,7 @@ extension ServedDevice {
   /// Products whose update protocol otaflash does not support, with the reason.
   static let unsupported: [(name: String, reason: String)] = [
     ("micro:bit, Calliope mini", "partial flashing is not supported"),
-    ("Renesas DA14xxx (SUOTA), TI CC13xx and CC26xx (OAD)", "not supported"),
+    ("TI CC13xx and CC26xx (OAD)", "not supported"),
     ("LEGO hubs", "their bootloader is not supported"),
     ("STM32WB (BLE_Ota), NXP (OTAP), Microchip, Infineon PSoC", "not supported"),
     ("Meshtastic on ESP32", "its loader is not supported; use its own app"),
