@@ -29,6 +29,8 @@ public enum FirmwareFault: Error, Equatable, Sendable {
   case gbl(GBLFault)
   /// An error in an image for Telink chips.
   case telink(TelinkImageFault)
+  /// An error in an image for TI's OAD.
+  case oad(OADImageFault)
   /// An error in the archive of a package.
   case zip(ZipFault)
   /// An error in a package's `manifest.json`.
@@ -66,6 +68,7 @@ extension FirmwareFault: CustomStringConvertible {
     case .esp(let fault): "\(fault)"
     case .gbl(let fault): "\(fault)"
     case .telink(let fault): "\(fault)"
+    case .oad(let fault): "\(fault)"
     case .zip(let fault): "\(fault)"
     case .manifest(let fault): "\(fault)"
     case .initPacket(let file, let fault): "'\(file)': \(fault)"

@@ -14,6 +14,7 @@ extension FirmwareImage {
     switch content {
     case .mcuboot(let image, _): header = image.version.firmwareVersion
     case .esp(let image): stated = image.application.version
+    case .oad(let image): stated = image.softwareVersion.version
     case .plain, .nordic, .gbl, .telink: break
     }
     let identity = try claims.settled(for: bytes, header: header)
@@ -40,6 +41,11 @@ extension FirmwareImage {
     }
     if GBLFile.begins(bytes) {
       do throws(GBLFault) { return .gbl(try GBLFile(decoding: bytes)) } catch { throw .gbl(error) }
+    }
+    if OADImage.begins(bytes) {
+      do throws(OADImageFault) { return .oad(try OADImage(decoding: bytes)) } catch {
+        throw .oad(error)
+      }
     }
     return try esp(bytes).map { .esp($0) } ?? .plain
   }

@@ -14,6 +14,8 @@ public struct FirmwareImage: Equatable, Sendable {
     case gbl(GBLFile)
     /// An image for Telink chips.
     case telink(TelinkImage)
+    /// An image for TI's OAD.
+    case oad(OADImage)
   }
 
   /// The display name of the image: the file's last path component, or `-` for standard input; in a
@@ -79,6 +81,11 @@ extension FirmwareImage {
   /// The trailer of an image for Telink chips.
   public var telink: TelinkImage? {
     if case .telink(let image) = content { image } else { nil }
+  }
+
+  /// The header of an image for TI's OAD.
+  public var oad: OADImage? {
+    if case .oad(let image) = content { image } else { nil }
   }
 
   /// The image number and slot on the device.

@@ -68,6 +68,8 @@ extension FirmwareFault {
     case .gbl(let fault): .lookAtBytes(fault.offset..<fault.offset + Self.shownBytes)
     case .telink(.trailerMissing): .buildAgain
     case .telink(let fault): .lookAtBytes(fault.place)
+    case .oad(.notProcessed): .buildAgain
+    case .oad(let fault): .lookAtBytes(fault.offset..<fault.offset + Self.shownBytes)
     case .headerContradicted: .lookAtBytes(0..<MCUbootHeader.size)
     case .foreignFormat: .lookAtBeginning
     case .zip: .lookAtArchive

@@ -5,5 +5,6 @@ extension UpdateProtocol {
     EspressifSession.self,
     SilabsSession.self,
     TelinkSession.self,
+    OADSession.self,
   ]
 }

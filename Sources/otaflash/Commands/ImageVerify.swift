@@ -100,6 +100,8 @@ extension FirmwareImage {
     switch content {
     case .plain: "complete"
     case .telink: "complete, its CRC32 matches; images of this kind are not signed"
+    case .oad(let image):
+      "complete, its CRC32 matches, " + (image.isSigned ? "signature not checked" : "not signed")
     case .mcuboot(let image, _) where encryptionNote != nil:
       "complete structure; " + (encryptionNote ?? "")
         + (image.signatures.isEmpty ? ", not signed" : ", signature not checked")

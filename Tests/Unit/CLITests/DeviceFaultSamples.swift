@@ -301,7 +301,8 @@ extension FaultSamples {
     [
       .empty, .tooLarge(limit: 5), .foreignFormat(.emptyZip),
       .malformed(.intelHex(.line(7, .endMissing))), .malformed(.uf2(.cutOff(size: 3))),
-      .mcuboot(.secondHash(offset: 72)), .telink(.trailerMissing(found: 64)), .zip(.notAnArchive),
+      .mcuboot(.secondHash(offset: 72)), .telink(.trailerMissing(found: 64)), .oad(.notProcessed),
+      .zip(.notAnArchive),
       .manifest(.unknownKind),
       .initPacket(file: "it's.dat", .empty), .inFile("a b.bin", .empty), .severalImages(2),
       .descriptorDamaged(offset: 64), .descriptorLayoutUnknown(9, offset: 64),
@@ -343,6 +344,7 @@ extension FaultSamples {
     case .gbl: 17
     case .esp: 18
     case .telink: 19
+    case .oad: 20
     }
   }
 }

@@ -16,14 +16,14 @@ import Testing
     ],
     "Firmware": [
       "Bytes", "Addresses", "Identity", "Text", "IntelHex", "SRecord", "UF2", "ELF", "Zip",
-      "Manifest", "NordicDFU", "MCUboot", "ESP", "GBL", "Telink", "Image", "Package",
+      "Manifest", "NordicDFU", "MCUboot", "ESP", "GBL", "Telink", "TIOAD", "Image", "Package",
       "Verification",
     ],
     "Delta": ["Format", "Addresses", "Matching", "Codecs", "Patch", "Plan"],
     "Simulation": [
       "Time", "Flash", "Radio", "Profile", "Bootloader", "Board", "NordicShared", "OTAShared",
       "OTAReceiver", "NordicSecure", "NordicLegacy", "SMP", "Espressif", "SiliconLabs",
-      "Telink", "Catalogue", "Neighbourhood",
+      "Telink", "TIOAD", "Catalogue", "Neighbourhood",
     ],
     "BlueZ": [
       "", "EventLoop", "System", "Socket", "Mgmt", "HCI", "Security", "Tuning", "Link", "Central",
@@ -31,7 +31,7 @@ import Testing
     ],
     "Update": [
       "Report", "Contract", "LifeCycle", "Patches", "OTAService", "SMP", "NordicShared",
-      "NordicSecure", "NordicLegacy", "Espressif", "SiliconLabs", "Telink", "Procedures",
+      "NordicSecure", "NordicLegacy", "Espressif", "SiliconLabs", "Telink", "TIOAD", "Procedures",
     ],
     "State": [""],
     "Foundation": [""],
@@ -72,12 +72,14 @@ import Testing
   static let siblings: [String: Set<String>] = [
     "FleetReport": ["Tables", "Page"],
     "Bench": ["Benchmark", "SelfTest"],
-    "Firmware": ["IntelHex", "SRecord", "UF2", "ELF", "Zip", "ESP", "GBL", "Telink"],
+    "Firmware": ["IntelHex", "SRecord", "UF2", "ELF", "Zip", "ESP", "GBL", "Telink", "TIOAD"],
     "Update": [
       "OTAService", "SMP", "NordicSecure", "NordicLegacy", "Espressif", "SiliconLabs", "Telink",
+      "TIOAD",
     ],
     "Simulation": [
       "OTAReceiver", "SMP", "NordicSecure", "NordicLegacy", "Espressif", "SiliconLabs", "Telink",
+      "TIOAD",
     ],
   ]
 
