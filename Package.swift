@@ -132,7 +132,7 @@ let package = Package(
       exclude: [
         "README.md", "OTAService/README.md", "SMP/README.md", "NordicSecure/README.md",
         "NordicLegacy/README.md", "Espressif/README.md", "SiliconLabs/README.md",
-        "Telink/README.md", "SUOTA/README.md",
+        "Telink/README.md", "SUOTA/README.md", "TIOAD/README.md",
       ],
       swiftSettings: strict),
     .target(
@@ -145,7 +145,7 @@ let package = Package(
       path: "Sources/Simulation",
       exclude: [
         "README.md", "SMP/README.md", "NordicLegacy/README.md", "Espressif/README.md",
-        "SiliconLabs/README.md", "Telink/README.md", "SUOTA/README.md",
+        "SiliconLabs/README.md", "Telink/README.md", "SUOTA/README.md", "TIOAD/README.md",
       ],
       swiftSettings: strict),
     .target(
@@ -484,6 +484,8 @@ let package = Package(
     .unitTests(
       name: "TelinkTests", dependencies: simulatedUpdate + ["OtaflashWire", "OtaflashTestSupport"]),
     .unitTests(name: "SUOTATests", dependencies: simulatedUpdate + ["OtaflashTestSupport"]),
+    .unitTests(
+      name: "TIOADTests", dependencies: simulatedUpdate + ["OtaflashWire", "OtaflashTestSupport"]),
     .unitTests(
       name: "SimulationTests",
       dependencies: simulatedUpdate + [

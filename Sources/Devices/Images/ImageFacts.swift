@@ -30,6 +30,7 @@ extension FirmwareImage {
     case .telink(let image):
       rows.append(["telink", "CRC32 at the end \(Text.hex(image.checksum))"])
     case .suota(let image): rows += image.facts
+    case .oad(let image): rows += image.facts
     case .mcuboot(let image, let place):
       rows += place.facts + image.facts(holding: integrityWord)
       rows += installer.map { $0.parts.map { ["installs", $0.words] } } ?? []
@@ -56,6 +57,7 @@ extension FirmwareImage {
       let telink: JSONValue = .object(["crc32": .string(Text.hex(image.checksum))])
       members += JSONValue.fields(["telink": telink])
     case .suota(let image): members += JSONValue.fields(["suota": .object(image.members)])
+    case .oad(let image): members += JSONValue.fields(["oad": .object(image.members)])
     case .mcuboot(let image, let place):
       members += JSONValue.fields([
         "image_index": .integer(place.imageIndex), "slot": .integer(place.slot),

@@ -31,6 +31,8 @@ public enum FirmwareFault: Error, Equatable, Sendable {
   case telink(TelinkImageFault)
   /// An error in an image for a chip of Renesas.
   case suota(SUOTAImageFault)
+  /// An error in an image for TI's OAD.
+  case oad(OADImageFault)
   /// An error in the archive of a package.
   case zip(ZipFault)
   /// An error in a package's `manifest.json`.
@@ -69,6 +71,7 @@ extension FirmwareFault: CustomStringConvertible {
     case .gbl(let fault): "\(fault)"
     case .telink(let fault): "\(fault)"
     case .suota(let fault): "\(fault)"
+    case .oad(let fault): "\(fault)"
     case .zip(let fault): "\(fault)"
     case .manifest(let fault): "\(fault)"
     case .initPacket(let file, let fault): "'\(file)': \(fault)"

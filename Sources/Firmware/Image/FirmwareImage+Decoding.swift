@@ -15,6 +15,7 @@ extension FirmwareImage {
     case .mcuboot(let image, _): header = image.version.firmwareVersion
     case .esp(let image): stated = image.application.version
     case .suota(let image): stated = image.version
+    case .oad(let image): stated = image.softwareVersion.version
     case .plain, .nordic, .gbl, .telink: break
     }
     let identity = try claims.settled(for: bytes, header: header)
@@ -47,6 +48,11 @@ extension FirmwareImage {
       if SUOTAImage.begins(bytes[...]) { return .suota(try SUOTAImage(decoding: bytes)) }
     } catch {
       throw .suota(error)
+    }
+    if OADImage.begins(bytes) {
+      do throws(OADImageFault) { return .oad(try OADImage(decoding: bytes)) } catch {
+        throw .oad(error)
+      }
     }
     return try esp(bytes).map { .esp($0) } ?? .plain
   }

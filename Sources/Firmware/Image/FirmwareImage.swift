@@ -16,6 +16,8 @@ public struct FirmwareImage: Equatable, Sendable {
     case telink(TelinkImage)
     /// An image for a chip of Renesas.
     case suota(SUOTAImage)
+    /// An image for TI's OAD.
+    case oad(OADImage)
   }
 
   /// The display name of the image: the file's last path component, or `-` for standard input; in a
@@ -88,6 +90,11 @@ extension FirmwareImage {
   /// The header of an image for a chip of Renesas.
   public var suota: SUOTAImage? {
     if case .suota(let image) = content { image } else { nil }
+  }
+
+  /// The header of an image for TI's OAD.
+  public var oad: OADImage? {
+    if case .oad(let image) = content { image } else { nil }
   }
 
   /// The image number and slot on the device.

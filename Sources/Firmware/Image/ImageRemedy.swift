@@ -70,6 +70,8 @@ extension FirmwareFault {
     case .telink(let fault): .lookAtBytes(fault.place)
     case .suota(.completeFlash): .chooseAnotherFile
     case .suota(let fault): .lookAtBytes(fault.place)
+    case .oad(.notProcessed): .buildAgain
+    case .oad(let fault): .lookAtBytes(fault.offset..<fault.offset + Self.shownBytes)
     case .headerContradicted: .lookAtBytes(0..<MCUbootHeader.size)
     case .foreignFormat: .lookAtBeginning
     case .zip: .lookAtArchive

@@ -24,7 +24,7 @@ extension FirmwareImage {
     // The hash was compared when the image was decoded.
     case .esp(let image): image.hasHash ? .whole("SHA-256") : .notStated
     // The CRC32 was compared when the file was decoded.
-    case .gbl, .telink: .whole("CRC32")
+    case .gbl, .telink, .oad: .whole("CRC32")
     case .suota(let image): image.isEncrypted ? .encrypted : .whole("CRC32")
     }
   }
@@ -45,7 +45,7 @@ extension FirmwareImage {
   public func checkSignature(by key: VerificationKey) throws(ProofFault) {
     _ = try checkIntegrity()
     switch content {
-    case .plain, .esp, .telink, .suota: throw .notSignable
+    case .plain, .esp, .telink, .suota, .oad: throw .notSignable
     case .mcuboot(let image, _): try image.checkSignature(by: key, of: bytes)
     case .nordic(let packet): try packet.checkSignature(by: key)
     case .gbl(let file): try file.checkSignature(by: key, of: bytes)

@@ -10,6 +10,7 @@ extension SimulationProfile {
     SilabsSettings.self,
     TelinkServerSettings.self,
     SUOTASettings.self,
+    OADServerSettings.self,
   ]
 
   static let presets = allKinds.flatMap { $0.presets }

@@ -6,5 +6,6 @@ extension UpdateProtocol {
     SilabsSession.self,
     TelinkSession.self,
     SUOTASession.self,
+    OADSession.self,
   ]
 }

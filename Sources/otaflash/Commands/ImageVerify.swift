@@ -103,6 +103,8 @@ extension FirmwareImage {
     case .suota(let image) where image.isEncrypted:
       "complete structure; encrypted: only the device can compare its CRC32"
     case .suota: "complete, its CRC32 matches; the signature, if any, is not checked"
+    case .oad(let image):
+      "complete, its CRC32 matches, " + (image.isSigned ? "signature not checked" : "not signed")
     case .mcuboot(let image, _) where encryptionNote != nil:
       "complete structure; " + (encryptionNote ?? "")
         + (image.signatures.isEmpty ? ", not signed" : ", signature not checked")

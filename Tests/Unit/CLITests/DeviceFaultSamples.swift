@@ -301,7 +301,8 @@ extension FaultSamples {
     [
       .empty, .tooLarge(limit: 5), .foreignFormat(.emptyZip),
       .malformed(.intelHex(.line(7, .endMissing))), .malformed(.uf2(.cutOff(size: 3))),
-      .mcuboot(.secondHash(offset: 72)), .telink(.trailerMissing(found: 64)), .zip(.notAnArchive),
+      .mcuboot(.secondHash(offset: 72)), .telink(.trailerMissing(found: 64)), .oad(.notProcessed),
+      .zip(.notAnArchive),
       .suota(.completeFlash(imageOffset: 0x4000)),
       .manifest(.unknownKind),
       .initPacket(file: "it's.dat", .empty), .inFile("a b.bin", .empty), .severalImages(2),
@@ -345,6 +346,7 @@ extension FaultSamples {
     case .esp: 18
     case .telink: 19
     case .suota: 20
+    case .oad: 21
     }
   }
 }

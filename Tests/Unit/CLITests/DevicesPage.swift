@@ -108,6 +108,18 @@ extension ServedDevice {
       "The application must contain the service 0x8018. ble_ota checks no sector CRC. Without a "
         + "version in Device Information, only the restart is reported."),
     ServedDevice(
+      "TI CC2642, CC2652, CC1352, CC2640R2 with OAD (enhanced)", .tiOAD, "app_oad.bin",
+      on: anyDevice, .simulatorFromSource,
+      "An interrupted transfer starts over; the old firmware keeps running. On-chip OAD: start the "
+        + "persistent application first. Change the software version in the header: without a new "
+        + "version, only the restart is reported."),
+    ServedDevice(
+      "TI CC23xx and later with OAD and MCUboot", .tiOAD, "app.signed.bin", on: anyDevice,
+      .simulatorFromSource, "The ATT_MTU must be 243 or more. With external flash, pad the image."),
+    ServedDevice(
+      "LEGO Mario, Luigi, Peach and Technic Move Hub", .tiOAD, "firmware.bin", on: anyDevice,
+      .simulatorFromDocuments, "The image must have the identification `LEGO 132`; pair first."),
+    ServedDevice(
       "OpenDisplay e-paper tags with EFR32", .silabs, "app.gbl", on: anyDevice,
       .simulatorFromDocuments, "An interrupted transfer starts over in the AppLoader."),
     ServedDevice(
@@ -124,8 +136,8 @@ extension ServedDevice {
   /// Products whose update protocol otaflash does not support, with the reason.
   static let unsupported: [(name: String, reason: String)] = [
     ("micro:bit, Calliope mini", "partial flashing is not supported"),
-    ("TI CC13xx and CC26xx (OAD)", "not supported"),
-    ("LEGO hubs", "their bootloader is not supported"),
+    ("TI CC254x and CC2640 with the old OAD", "not supported"),
+    ("LEGO Move, City and Technic hubs", "their bootloader (LWP3) is not supported"),
     ("STM32WB (BLE_Ota), NXP (OTAP), Microchip, Infineon PSoC", "not supported"),
     ("Meshtastic on ESP32", "its loader is not supported; use its own app"),
     (

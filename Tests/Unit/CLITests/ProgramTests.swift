@@ -184,6 +184,8 @@ import Testing
     ["flash", fixtures + "Nordic/legacy-0.5.zip", "-d", "sim:infinitime"],
     ["flash", fixtures + "Telink/app.bin", "-d", "sim:telink"],
     ["flash", fixtures + "SUOTA/app.img", "-d", "sim:suota"],
+    ["flash", fixtures + "TIOAD/app.bin", "-d", "sim:ti-oad"],
+    ["image", "info", fixtures + "TIOAD/app.bin"],
     ["flash", fixtures + "Espressif/app.bin", "-d", "sim:esp-raw"],
     ["flash", fixtures + "SiliconLabs/app.gbl", "-d", "sim:silabs"],
     ["image", "verify", fixtures + "DeviceManager/two-images.zip"],

@@ -16,14 +16,14 @@ import Testing
     ],
     "Firmware": [
       "Bytes", "Addresses", "Identity", "Text", "IntelHex", "SRecord", "UF2", "ELF", "Zip",
-      "Manifest", "NordicDFU", "MCUboot", "ESP", "GBL", "Telink", "SUOTA", "Image", "Package",
-      "Verification",
+      "Manifest", "NordicDFU", "MCUboot", "ESP", "GBL", "Telink", "SUOTA", "TIOAD", "Image",
+      "Package", "Verification",
     ],
     "Delta": ["Format", "Addresses", "Matching", "Codecs", "Patch", "Plan"],
     "Simulation": [
       "Time", "Flash", "Radio", "Profile", "Bootloader", "Board", "NordicShared", "OTAShared",
       "OTAReceiver", "NordicSecure", "NordicLegacy", "SMP", "Espressif", "SiliconLabs",
-      "Telink", "SUOTA", "Catalogue", "Neighbourhood",
+      "Telink", "SUOTA", "TIOAD", "Catalogue", "Neighbourhood",
     ],
     "BlueZ": [
       "", "EventLoop", "System", "Socket", "Mgmt", "HCI", "Security", "Tuning", "Link", "Central",
@@ -31,7 +31,8 @@ import Testing
     ],
     "Update": [
       "Report", "Contract", "LifeCycle", "Patches", "OTAService", "SMP", "NordicShared",
-      "NordicSecure", "NordicLegacy", "Espressif", "SiliconLabs", "Telink", "SUOTA", "Procedures",
+      "NordicSecure", "NordicLegacy", "Espressif", "SiliconLabs", "Telink", "SUOTA", "TIOAD",
+      "Procedures",
     ],
     "State": [""],
     "Foundation": [""],
@@ -72,14 +73,16 @@ import Testing
   static let siblings: [String: Set<String>] = [
     "FleetReport": ["Tables", "Page"],
     "Bench": ["Benchmark", "SelfTest"],
-    "Firmware": ["IntelHex", "SRecord", "UF2", "ELF", "Zip", "ESP", "GBL", "Telink", "SUOTA"],
+    "Firmware": [
+      "IntelHex", "SRecord", "UF2", "ELF", "Zip", "ESP", "GBL", "Telink", "SUOTA", "TIOAD",
+    ],
     "Update": [
       "OTAService", "SMP", "NordicSecure", "NordicLegacy", "Espressif", "SiliconLabs", "Telink",
-      "SUOTA",
+      "SUOTA", "TIOAD",
     ],
     "Simulation": [
       "OTAReceiver", "SMP", "NordicSecure", "NordicLegacy", "Espressif", "SiliconLabs", "Telink",
-      "SUOTA",
+      "SUOTA", "TIOAD",
     ],
   ]
 

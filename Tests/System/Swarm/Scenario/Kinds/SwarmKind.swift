@@ -31,6 +31,7 @@ enum SwarmKinds {
     SilabsSettings.self,
     TelinkServerSettings.self,
     SUOTASettings.self,
+    OADServerSettings.self,
   ]
 }
 
