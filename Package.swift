@@ -132,7 +132,7 @@ let package = Package(
       exclude: [
         "README.md", "OTAService/README.md", "SMP/README.md", "NordicSecure/README.md",
         "NordicLegacy/README.md", "Espressif/README.md", "SiliconLabs/README.md",
-        "Telink/README.md",
+        "Telink/README.md", "Microbit/README.md",
       ],
       swiftSettings: strict),
     .target(
@@ -145,7 +145,7 @@ let package = Package(
       path: "Sources/Simulation",
       exclude: [
         "README.md", "SMP/README.md", "NordicLegacy/README.md", "Espressif/README.md",
-        "SiliconLabs/README.md", "Telink/README.md",
+        "SiliconLabs/README.md", "Telink/README.md", "Microbit/README.md",
       ],
       swiftSettings: strict),
     .target(
@@ -483,6 +483,9 @@ let package = Package(
       name: "SiliconLabsTests", dependencies: simulatedUpdate + [crypto, "OtaflashTestSupport"]),
     .unitTests(
       name: "TelinkTests", dependencies: simulatedUpdate + ["OtaflashWire", "OtaflashTestSupport"]),
+    .unitTests(
+      name: "MicrobitTests",
+      dependencies: simulatedUpdate + ["OtaflashWire", "OtaflashTestSupport"]),
     .unitTests(
       name: "SimulationTests",
       dependencies: simulatedUpdate + [

@@ -29,6 +29,7 @@ extension FirmwareImage {
     case .plain: break
     case .telink(let image):
       rows.append(["telink", "CRC32 at the end \(Text.hex(image.checksum))"])
+    case .microbit(let image): rows += image.programs.map { ["micro:bit", $0.words] }
     case .mcuboot(let image, let place):
       rows += place.facts + image.facts(holding: integrityWord)
       rows += installer.map { $0.parts.map { ["installs", $0.words] } } ?? []
@@ -54,6 +55,8 @@ extension FirmwareImage {
     case .telink(let image):
       let telink: JSONValue = .object(["crc32": .string(Text.hex(image.checksum))])
       members += JSONValue.fields(["telink": telink])
+    case .microbit(let image):
+      members += JSONValue.fields(["microbit": .array(image.programs.map(\.json))])
     case .mcuboot(let image, let place):
       members += JSONValue.fields([
         "image_index": .integer(place.imageIndex), "slot": .integer(place.slot),

@@ -14,6 +14,9 @@ public struct FirmwareImage: Equatable, Sendable {
     case gbl(GBLFile)
     /// An image for Telink chips.
     case telink(TelinkImage)
+    /// The programs of a HEX file for the micro:bit; the bytes of the image are the application of
+    /// the last program.
+    case microbit(MicrobitImage)
   }
 
   /// The display name of the image: the file's last path component, or `-` for standard input; in a
@@ -79,6 +82,11 @@ extension FirmwareImage {
   /// The trailer of an image for Telink chips.
   public var telink: TelinkImage? {
     if case .telink(let image) = content { image } else { nil }
+  }
+
+  /// The programs of a HEX file for the micro:bit.
+  public var microbit: MicrobitImage? {
+    if case .microbit(let image) = content { image } else { nil }
   }
 
   /// The image number and slot on the device.

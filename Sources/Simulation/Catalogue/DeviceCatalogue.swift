@@ -9,6 +9,7 @@ extension SimulationProfile {
     EspressifSettings.self,
     SilabsSettings.self,
     TelinkServerSettings.self,
+    MicrobitSettings.self,
   ]
 
   static let presets = allKinds.flatMap { $0.presets }

@@ -4,6 +4,6 @@ extension UpdateProtocol {
     OTASession.self, SMPSession.self, SecureDFUSession.self, LegacyDFUSession.self,
     EspressifSession.self,
     SilabsSession.self,
-    TelinkSession.self,
+    TelinkSession.self, MicrobitSession.self,
   ]
 }

@@ -183,6 +183,7 @@ import Testing
     ["info", fixtures + "Nordic/everything.zip", "-d", "sim:smp"],
     ["flash", fixtures + "Nordic/legacy-0.5.zip", "-d", "sim:infinitime"],
     ["flash", fixtures + "Telink/app.bin", "-d", "sim:telink"],
+    ["flash", fixtures + "Microbit/program.hex", "-d", "sim:microbit"],
     ["flash", fixtures + "Espressif/app.bin", "-d", "sim:esp-raw"],
     ["flash", fixtures + "SiliconLabs/app.gbl", "-d", "sim:silabs"],
     ["image", "verify", fixtures + "DeviceManager/two-images.zip"],

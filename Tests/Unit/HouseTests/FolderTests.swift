@@ -16,14 +16,14 @@ import Testing
     ],
     "Firmware": [
       "Bytes", "Addresses", "Identity", "Text", "IntelHex", "SRecord", "UF2", "ELF", "Zip",
-      "Manifest", "NordicDFU", "MCUboot", "ESP", "GBL", "Telink", "Image", "Package",
+      "Manifest", "NordicDFU", "MCUboot", "ESP", "GBL", "Telink", "Microbit", "Image", "Package",
       "Verification",
     ],
     "Delta": ["Format", "Addresses", "Matching", "Codecs", "Patch", "Plan"],
     "Simulation": [
       "Time", "Flash", "Radio", "Profile", "Bootloader", "Board", "NordicShared", "OTAShared",
       "OTAReceiver", "NordicSecure", "NordicLegacy", "SMP", "Espressif", "SiliconLabs",
-      "Telink", "Catalogue", "Neighbourhood",
+      "Telink", "Microbit", "Catalogue", "Neighbourhood",
     ],
     "BlueZ": [
       "", "EventLoop", "System", "Socket", "Mgmt", "HCI", "Security", "Tuning", "Link", "Central",
@@ -31,7 +31,8 @@ import Testing
     ],
     "Update": [
       "Report", "Contract", "LifeCycle", "Patches", "OTAService", "SMP", "NordicShared",
-      "NordicSecure", "NordicLegacy", "Espressif", "SiliconLabs", "Telink", "Procedures",
+      "NordicSecure", "NordicLegacy", "Espressif", "SiliconLabs", "Telink", "Microbit",
+      "Procedures",
     ],
     "State": [""],
     "Foundation": [""],
@@ -75,6 +76,7 @@ import Testing
     "Firmware": ["IntelHex", "SRecord", "UF2", "ELF", "Zip", "ESP", "GBL", "Telink"],
     "Update": [
       "OTAService", "SMP", "NordicSecure", "NordicLegacy", "Espressif", "SiliconLabs", "Telink",
+      "Microbit",
     ],
     "Simulation": [
       "OTAReceiver", "SMP", "NordicSecure", "NordicLegacy", "Espressif", "SiliconLabs", "Telink",

@@ -30,6 +30,7 @@ enum SwarmKinds {
     EspressifSettings.self,
     SilabsSettings.self,
     TelinkServerSettings.self,
+    MicrobitSettings.self,
   ]
 }
 
