@@ -133,6 +133,7 @@ let package = Package(
         "README.md", "OTAService/README.md", "SMP/README.md", "NordicSecure/README.md",
         "NordicLegacy/README.md", "Espressif/README.md", "SiliconLabs/README.md",
         "Telink/README.md", "SUOTA/README.md", "TIOAD/README.md",
+        "Microbit/README.md",
       ],
       swiftSettings: strict),
     .target(
@@ -146,6 +147,7 @@ let package = Package(
       exclude: [
         "README.md", "SMP/README.md", "NordicLegacy/README.md", "Espressif/README.md",
         "SiliconLabs/README.md", "Telink/README.md", "SUOTA/README.md", "TIOAD/README.md",
+        "Microbit/README.md",
       ],
       swiftSettings: strict),
     .target(
@@ -486,6 +488,9 @@ let package = Package(
     .unitTests(name: "SUOTATests", dependencies: simulatedUpdate + ["OtaflashTestSupport"]),
     .unitTests(
       name: "TIOADTests", dependencies: simulatedUpdate + ["OtaflashWire", "OtaflashTestSupport"]),
+    .unitTests(
+      name: "MicrobitTests",
+      dependencies: simulatedUpdate + ["OtaflashWire", "OtaflashTestSupport"]),
     .unitTests(
       name: "SimulationTests",
       dependencies: simulatedUpdate + [

@@ -24,7 +24,8 @@ enum GoalTable {
     case ("sizes", 1): show(try SizeGoals.all { print($0) })
     case ("protocols", 1):
       show(
-        try ProtocolGoals.all() + SilabsGoals.all() + SUOTAGoals.all() + OADGoals.all())
+        try ProtocolGoals.all() + SilabsGoals.all() + SUOTAGoals.all() + OADGoals.all()
+          + MicrobitGoals.all())
     case ("delta", 1): show(try DeltaGoals.all())
     case ("patch", 1): show(try PatchCost(detools: nil).all())
     case ("patch", 3): show(try PatchCost(detools: (words[1], words[2])).all())

@@ -56,6 +56,10 @@ package enum SelfTestImage {
       return try FirmwareImage.decode(
         name: "self-test.bin", bytes: SampleImage.oad(plain, version: version, settings: settings))
     }
+    if let settings: MicrobitSettings = device.settings() {
+      return try FirmwareImage.decode(
+        name: "self-test.hex", bytes: SampleImage.microbit(plain, for: settings))
+    }
     let isMCUboot = device.settings() as SMPServerSettings? != nil
     // The image that is decoded from a file with these bytes.
     return try FirmwareImage.decode(

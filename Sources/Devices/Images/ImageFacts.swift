@@ -31,6 +31,7 @@ extension FirmwareImage {
       rows.append(["telink", "CRC32 at the end \(Text.hex(image.checksum))"])
     case .suota(let image): rows += image.facts
     case .oad(let image): rows += image.facts
+    case .microbit(let image): rows += image.programs.map { ["micro:bit", $0.words] }
     case .mcuboot(let image, let place):
       rows += place.facts + image.facts(holding: integrityWord)
       rows += installer.map { $0.parts.map { ["installs", $0.words] } } ?? []
@@ -58,6 +59,8 @@ extension FirmwareImage {
       members += JSONValue.fields(["telink": telink])
     case .suota(let image): members += JSONValue.fields(["suota": .object(image.members)])
     case .oad(let image): members += JSONValue.fields(["oad": .object(image.members)])
+    case .microbit(let image):
+      members += JSONValue.fields(["microbit": .array(image.programs.map(\.json))])
     case .mcuboot(let image, let place):
       members += JSONValue.fields([
         "image_index": .integer(place.imageIndex), "slot": .integer(place.slot),

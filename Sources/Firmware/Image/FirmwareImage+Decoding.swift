@@ -7,8 +7,15 @@ extension FirmwareImage {
     decoding file: [UInt8], name: String, claims: IdentityClaims, place: MCUbootPlace,
     in window: AddressedMemory.Window
   ) throws(FirmwareFault) {
-    let (format, bytes, layout) = try Self.memory(name: name, file: file, in: window)
-    let content = try Self.content(of: bytes, at: place)
+    let (format, bytes, layout): (Format, [UInt8], AddressLayout?)
+    let content: Content
+    if let found = try Self.microbit(name: name, file: file, in: window) {
+      (format, bytes, layout) = (.intelHex, found.image.primary.application, found.layout)
+      content = .microbit(found.image)
+    } else {
+      (format, bytes, layout) = try Self.memory(name: name, file: file, in: window)
+      content = try Self.content(of: bytes, at: place)
+    }
     var header: FirmwareVersion?
     var stated: FirmwareVersion?
     switch content {
@@ -16,7 +23,7 @@ extension FirmwareImage {
     case .esp(let image): stated = image.application.version
     case .suota(let image): stated = image.version
     case .oad(let image): stated = image.softwareVersion.version
-    case .plain, .nordic, .gbl, .telink: break
+    case .plain, .nordic, .gbl, .telink, .microbit: break
     }
     let identity = try claims.settled(for: bytes, header: header)
     self.init(
@@ -64,6 +71,18 @@ extension FirmwareImage {
       return ESPImage.begins(bytes) ? try ESPImage(decoding: bytes) : nil
     } catch {
       throw .esp(error)
+    }
+  }
+
+  /// Finds the programs of a HEX file for the micro:bit; returns `nil` for any other file.
+  private static func microbit(
+    name: String, file: [UInt8], in window: AddressedMemory.Window
+  ) throws(FirmwareFault) -> (image: MicrobitImage, layout: AddressLayout)? {
+    guard window.region == nil, FirmwareFault.ForeignFormat(of: file, name: name) == nil,
+      Format(of: file, name: name) == .intelHex
+    else { return nil }
+    do throws(TextFault<IntelHexFault>) { return try MicrobitImage.find(in: file) } catch {
+      throw error.addresses.map(FirmwareFault.addresses) ?? .malformed(.intelHex(error))
     }
   }
 

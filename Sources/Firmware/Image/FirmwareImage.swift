@@ -18,6 +18,9 @@ public struct FirmwareImage: Equatable, Sendable {
     case suota(SUOTAImage)
     /// An image for TI's OAD.
     case oad(OADImage)
+    /// The programs of a HEX file for the micro:bit; the bytes of the image are the application of
+    /// the last program.
+    case microbit(MicrobitImage)
   }
 
   /// The display name of the image: the file's last path component, or `-` for standard input; in a
@@ -95,6 +98,11 @@ extension FirmwareImage {
   /// The header of an image for TI's OAD.
   public var oad: OADImage? {
     if case .oad(let image) = content { image } else { nil }
+  }
+
+  /// The programs of a HEX file for the micro:bit.
+  public var microbit: MicrobitImage? {
+    if case .microbit(let image) = content { image } else { nil }
   }
 
   /// The image number and slot on the device.

@@ -18,6 +18,14 @@ package enum IntelHexRecord: Equatable, Sendable {
   /// records other than data is ignored, because the specification does not use it.
   /// - Throws: the error in the line.
   package init(decoding line: some Collection<UInt8>) throws(IntelHexFault) {
+    let (type, loadOffset, payload) = try Self.checked(line)
+    try self.init(type: type, loadOffset: loadOffset, payload: payload)
+  }
+
+  /// Decodes the fields of a line of any type, and checks its length and its checksum.
+  static func checked(
+    _ line: some Collection<UInt8>
+  ) throws(IntelHexFault) -> (type: UInt8, loadOffset: UInt16, payload: [UInt8]) {
     let fields = try Self.bytes(of: line)
     guard fields.count >= Self.overhead else { throw .tooShort(bytes: fields.count) }
     let payload = Array(fields[4..<(fields.count - 1)])
@@ -28,8 +36,7 @@ package enum IntelHexRecord: Equatable, Sendable {
     guard computed == fields[fields.count - 1] else {
       throw .wrongChecksum(stated: fields[fields.count - 1], computed: computed)
     }
-    let loadOffset = UInt16(fields[1]) << 8 | UInt16(fields[2])
-    try self.init(type: fields[3], loadOffset: loadOffset, payload: payload)
+    return (fields[3], UInt16(fields[1]) << 8 | UInt16(fields[2]), payload)
   }
 
   /// The line with upper-case digits, without a line end. Requires at most 255 bytes of data.

@@ -109,7 +109,7 @@ extension FirmwareImage {
   /// The kind of a file that contains only this image.
   fileprivate var kindOfFile: FirmwarePackage.Kind {
     switch content {
-    case .plain, .nordic, .esp, .telink, .suota, .oad: .raw
+    case .plain, .nordic, .esp, .telink, .suota, .oad, .microbit: .raw
     case .mcuboot: .mcuboot
     case .gbl: .gbl
     }

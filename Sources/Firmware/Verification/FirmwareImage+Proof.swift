@@ -18,7 +18,7 @@ extension FirmwareImage {
   /// - Throws: `.hashMissing` if a bootloader requires a hash, `.hashDiffers`.
   public func checkIntegrity() throws(ProofFault) -> ImageIntegrity {
     switch content {
-    case .plain: .notStated
+    case .plain, .microbit: .notStated
     case .mcuboot(let image, _): try image.checkIntegrity(of: bytes)
     case .nordic(let packet): try packet.checkIntegrity(of: bytes)
     // The hash was compared when the image was decoded.
@@ -45,7 +45,7 @@ extension FirmwareImage {
   public func checkSignature(by key: VerificationKey) throws(ProofFault) {
     _ = try checkIntegrity()
     switch content {
-    case .plain, .esp, .telink, .suota, .oad: throw .notSignable
+    case .plain, .esp, .telink, .suota, .oad, .microbit: throw .notSignable
     case .mcuboot(let image, _): try image.checkSignature(by: key, of: bytes)
     case .nordic(let packet): try packet.checkSignature(by: key)
     case .gbl(let file): try file.checkSignature(by: key, of: bytes)

@@ -33,6 +33,9 @@ public struct DeviceKind: Hashable, Sendable {
   /// Returns the size of the flash for images, in bytes. The application's data follows.
   func imageFlashSize(_ board: BoardSettings) -> Int { board.layout.size * settings.imageCount }
 
+  /// The size of a flash page in bytes.
+  var flashPageSize: Int { settings.flashPageSize }
+
   func makeFirmware(of parts: BoardParts) throws(FlashFault) -> any BoardFirmware {
     try settings.makeFirmware(of: parts)
   }
@@ -56,6 +59,8 @@ protocol KindSettings: Hashable, Sendable {
   var imageCount: Int { get }
   /// The number of flash pages for the application's data.
   var dataPages: Int { get }
+  /// The size of a flash page in bytes.
+  var flashPageSize: Int { get }
 
   func makeFirmware(of parts: BoardParts) throws(FlashFault) -> any BoardFirmware
 }
@@ -72,6 +77,7 @@ struct ProfilePreset: Sendable {
 extension KindSettings {
   var imageCount: Int { 1 }
   var dataPages: Int { 0 }
+  var flashPageSize: Int { BoardSettings.pageSize }
 
   fileprivate func equals(_ other: any KindSettings) -> Bool { other as? Self == self }
 

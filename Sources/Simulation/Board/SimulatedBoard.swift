@@ -42,8 +42,10 @@ public final class SimulatedBoard: Sendable {
     self.clock = clock
     random = SeededRandom(seed: seed ?? settings.seed)
     let size = device.flashSize(settings)
+    var geometry = settings.geometry(size: size)
+    geometry.pageSize = device.flashPageSize
     flash = try SimulatedFlash(
-      geometry: settings.geometry(size: size), medium: storage ?? FlashMemory(size: size),
+      geometry: geometry, medium: storage ?? FlashMemory(size: size),
       random: random.forked(for: 1))
     filter = Shared(FaultFilter(plan: settings.faults, random: random.forked(for: 3)))
     let (programSignal, state) = (WakeSignal(), Shared(BoardState()))

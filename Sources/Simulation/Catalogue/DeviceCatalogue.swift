@@ -11,6 +11,7 @@ extension SimulationProfile {
     TelinkServerSettings.self,
     SUOTASettings.self,
     OADServerSettings.self,
+    MicrobitSettings.self,
   ]
 
   static let presets = allKinds.flatMap { $0.presets }

@@ -1,3 +1,5 @@
+import OtaflashFirmware
+
 /// The init packet of an image as the bootloader reads it (dfu-cc.proto): a protocol-buffers
 /// message, of which the bootloader keeps only the fields that it checks.
 struct InitPacket: Equatable, Sendable {
@@ -43,7 +45,14 @@ struct InitPacket: Equatable, Sendable {
   /// The announced size of the image in bytes.
   var imageSize: Int { softDeviceSize + bootloaderSize + applicationSize }
 
+  /// Whether the packet is the structure of a micro:bit V2 instead of a message.
+  private(set) var isOfMicrobit = false
+
   init(decoding bytes: [UInt8]) throws(Fault) {
+    if bytes.starts(with: MicrobitProgram.packetMark) {
+      try readStructure(bytes)
+      return
+    }
     var command: ArraySlice<UInt8>?
     try Self.eachField(of: bytes[...]) { (number, value) throws(Fault) in
       switch number {
@@ -64,6 +73,18 @@ struct InitPacket: Equatable, Sendable {
     }
     guard let command else { throw .noInitCommand }
     try readCommand(command)
+  }
+
+  /// Reads the structure of a micro:bit V2 (v2-bootloader, `nrf_dfu_validation.c`).
+  private mutating func readStructure(_ bytes: [UInt8]) throws(Fault) {
+    guard bytes.count == MicrobitProgram.packetSize, bytes.littleEndianWord(at: 12) == 1 else {
+      throw .malformed
+    }
+    isOfMicrobit = true
+    (firmwareVersion, hardwareVersion, softDevices, type) = (1, 52, [0], 0)
+    applicationSize = Int(bytes.littleEndianWord(at: 16))
+    hashType = 3
+    hash = Array(bytes[24...].prefix(Int(bytes.littleEndianWord(at: 20))))
   }
 
   private mutating func readCommand(_ command: ArraySlice<UInt8>) throws(Fault) {

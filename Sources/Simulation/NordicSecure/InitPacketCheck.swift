@@ -19,6 +19,7 @@ struct InitPacketCheck: Sendable {
   func refusal(of bytes: [UInt8]) -> SecureResult? {
     do throws(InitPacket.Fault) {
       let packet = try InitPacket(decoding: bytes)
+      guard packet.isOfMicrobit == settings.isMicrobit else { return .invalidObject }
       return refusalOfSignature(packet) ?? refusalOfVersions(packet) ?? refusalOfSize(packet)
     } catch {
       switch error {

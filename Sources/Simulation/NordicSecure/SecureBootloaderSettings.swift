@@ -54,6 +54,8 @@ public struct SecureBootloaderSettings: Hashable, Sendable {
   public var dataObjectMaximum = 4096
   /// The time without a request after which the bootloader resets.
   public var inactivity: Duration = .seconds(120)
+  /// Whether init packets have the structure of a micro:bit V2.
+  var isMicrobit = false
   /// Whether the application reports its version in a Device Information Service.
   public var hasDeviceInformation = true
 

@@ -100,6 +100,11 @@ public protocol UpdateSession: Sendable {
   /// `UpdateOptions.rebootLimit`.
   func startTime(of images: [FirmwareImage]) -> Duration
 
+  /// Returns the time from the activation after which a device that does not advertise counts as
+  /// restarted, without evidence; `nil` = the device must advertise again. Only for devices whose
+  /// programs need not use Bluetooth.
+  func silentRestartLimit(of images: [FirmwareImage]) -> Duration?
+
   /// Compares the running image with the image of the update.
   func running(expecting image: FirmwareImage) async throws(UpdateFault) -> RunningImage
 
@@ -142,6 +147,8 @@ extension UpdateSession {
   public var provesHeldImages: Bool { true }
 
   public func startTime(of images: [FirmwareImage]) -> Duration { .zero }
+
+  public func silentRestartLimit(of images: [FirmwareImage]) -> Duration? { nil }
 
   public func confirm(_ image: FirmwareImage) async throws(UpdateFault) {}
 

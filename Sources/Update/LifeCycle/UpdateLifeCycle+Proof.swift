@@ -17,12 +17,13 @@ extension UpdateLifeCycle {
   ///
   /// - Parameters:
   ///   - startTime: the time in addition to `rebootLimit` for the restart.
+  ///   - silentLimit: the time after which a device that does not advertise counts as restarted.
   ///   - before: the version that ran before the update; `nil` if the device did not report it.
   ///   - isTaken: becomes `false` if the device did not end the link for its restart, or ended it
   ///     so late that its inactivity timer may have expired.
   func prove(
-    _ search: inout LocationSearch, _ startTime: Duration, before: FirmwareVersion?,
-    isTaken: inout Bool
+    _ search: inout LocationSearch, _ startTime: Duration, silentAfter silentLimit: Duration?,
+    before: FirmwareVersion?, isTaken: inout Bool
   ) async throws(UpdateFault) -> RunningImage {
     var looking = search
     var isLetGo = true
@@ -35,8 +36,15 @@ extension UpdateLifeCycle {
       isLetGo = await turn.waitUntilLost(within: context.options.rebootLimit / 6)
       if activated.duration(to: context.clock.now) > storeLimit { isLetGo = false }
       turn.disconnect()
-      let deadline = context.clock.now.advanced(by: context.options.rebootLimit + startTime)
-      let running = try await readAfterRestart(&looking, before: deadline)
+      let limit = silentLimit ?? context.options.rebootLimit + startTime
+      let deadline = context.clock.now.advanced(by: limit)
+      let running: RunningImage
+      do throws(UpdateFault) {
+        running = try await readAfterRestart(&looking, before: deadline)
+      } catch {
+        guard case .unreachableAfterActivation = error, silentLimit != nil else { throw error }
+        return RunningImage(version: nil, agreement: .restarted)
+      }
       // After an accidental loss, the host may reconnect before the restart. A bootloader that is
       // still storing the image then also ends this new link.
       guard running.isInBootloader, await turn.waitUntilLost(within: storeLimit) else {

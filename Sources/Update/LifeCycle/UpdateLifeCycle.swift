@@ -36,6 +36,8 @@ struct UpdateLifeCycle: Sendable {
     let places: [DeviceLocation]
     /// The time that the bootloader needs in addition to `UpdateOptions.rebootLimit`.
     let startTime: Duration
+    /// The time after which a device that does not advertise counts as restarted.
+    let silentLimit: Duration?
     /// Whether all of the device's content was sent or compared on this connection.
     let isProven: Bool
   }
@@ -81,7 +83,8 @@ struct UpdateLifeCycle: Sendable {
         var isTaken = activation.isAnswered
         do throws(UpdateFault) {
           let running = try await prove(
-            &search, activation.startTime, before: version, isTaken: &isTaken)
+            &search, activation.startTime, silentAfter: activation.silentLimit, before: version,
+            isTaken: &isTaken)
           // A bootloader that never answered or that kept the link may not have accepted the image.
           guard isTaken || running.agreement != .untold else {
             throw UpdateFault.oldVersionStillRuns(running: running.version)
@@ -216,7 +219,9 @@ struct UpdateLifeCycle: Sendable {
     .activated(
       Activation(
         isAnswered: isAnswered, places: session.placesAfterActivation(of: images),
-        startTime: session.startTime(of: images), isProven: isProven))
+        startTime: session.startTime(of: images),
+        silentLimit: session.silentRestartLimit(of: images),
+        isProven: isProven))
   }
 
   private func alreadyCurrent(

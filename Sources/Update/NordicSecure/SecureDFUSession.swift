@@ -18,7 +18,7 @@ struct SecureDFUSession: UpdateSession {
   private let retained: RetainedState<IdentityBefore>
   private let side: Side
 
-  static func takes(_ image: FirmwareImage) -> Bool { image.initPacket?.secure != nil }
+  static func takes(_ image: FirmwareImage) -> Bool { image.secureDFUPackage != nil }
 
   static func open(
     on client: GATTClient, _ context: UpdateContext, _ retained: RetainedState<IdentityBefore>
@@ -62,7 +62,10 @@ struct SecureDFUSession: UpdateSession {
   }
 
   func check(_ image: FirmwareImage) throws(UpdateFault) -> Preflight {
-    try Preflight.check(image, against: device.runningVersion, context.options)
+    guard let package = image.secureDFUPackage else {
+      throw .imageNotTaken(by: [Self.updateProtocol])
+    }
+    return try Preflight.check(package, against: device.runningVersion, context.options)
   }
 
   // MARK: To the bootloader
@@ -114,6 +117,11 @@ struct SecureDFUSession: UpdateSession {
 
   func placesAfterActivation(of images: [FirmwareImage]) -> [DeviceLocation] {
     context.place.after(images)
+  }
+
+  /// A program of a micro:bit need not use Bluetooth.
+  func silentRestartLimit(of images: [FirmwareImage]) -> Duration? {
+    images.contains { $0.microbit != nil } ? .seconds(15) : nil
   }
 
   func running(expecting image: FirmwareImage) async throws(UpdateFault) -> RunningImage {

@@ -17,7 +17,7 @@ struct OTASession: UpdateSession {
     switch image.content {
     case .plain: true
     case .mcuboot(_, let place): place.imageIndex == 0 && place.slot ?? 0 == 0
-    case .nordic, .gbl, .telink, .suota, .oad: false
+    case .nordic, .gbl, .telink, .suota, .oad, .microbit: false
     // Only an application that was built for this service states its hardware.
     case .esp: image.hardware != nil
     }

@@ -7,5 +7,6 @@ extension UpdateProtocol {
     TelinkSession.self,
     SUOTASession.self,
     OADSession.self,
+    MicrobitSession.self,
   ]
 }

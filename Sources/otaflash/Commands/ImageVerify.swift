@@ -99,6 +99,7 @@ extension FirmwareImage {
   fileprivate var proofWithoutKey: String {
     switch content {
     case .plain: "complete"
+    case .microbit: "complete, all checksums of lines match; files of this kind are not signed"
     case .telink: "complete, its CRC32 matches; images of this kind are not signed"
     case .suota(let image) where image.isEncrypted:
       "complete structure; encrypted: only the device can compare its CRC32"

@@ -127,6 +127,12 @@ extension ServedDevice {
       on: "name:OTA", .simulatorFromDocuments,
       "Application OTA reports no result of its verification."),
     ServedDevice(
+      "BBC micro:bit V1 and V2, Calliope mini, with MakeCode or MicroPython", .microbit,
+      "microbit-program.hex", on: anyDevice, .simulatorFromSource,
+      "Hold A and B, press reset, and release them when the display is filled, unless the running "
+        + "program uses Bluetooth. Only the script is sent; on V2, the complete program if the "
+        + "runtime differs. Copy the first program to V1 over USB."),
+    ServedDevice(
       "Your own firmware: Zephyr, nRF5 SDK, bare metal", .otaflash, "app.hex", on: "name:door-01",
       .deviceCode,
       "Add [the receiver in C99](your-device.md), also [next to MCUboot](mcuboot.md). The only "
@@ -135,7 +141,6 @@ extension ServedDevice {
 
   /// Products whose update protocol otaflash does not support, with the reason.
   static let unsupported: [(name: String, reason: String)] = [
-    ("micro:bit, Calliope mini", "partial flashing is not supported"),
     ("TI CC254x and CC2640 with the old OAD", "not supported"),
     ("LEGO Move, City and Technic hubs", "their bootloader (LWP3) is not supported"),
     ("STM32WB (BLE_Ota), NXP (OTAP), Microchip, Infineon PSoC", "not supported"),

@@ -186,6 +186,7 @@ import Testing
     ["flash", fixtures + "SUOTA/app.img", "-d", "sim:suota"],
     ["flash", fixtures + "TIOAD/app.bin", "-d", "sim:ti-oad"],
     ["image", "info", fixtures + "TIOAD/app.bin"],
+    ["flash", fixtures + "Microbit/program.hex", "-d", "sim:microbit"],
     ["flash", fixtures + "Espressif/app.bin", "-d", "sim:esp-raw"],
     ["flash", fixtures + "SiliconLabs/app.gbl", "-d", "sim:silabs"],
     ["image", "verify", fixtures + "DeviceManager/two-images.zip"],

@@ -16,14 +16,14 @@ import Testing
     ],
     "Firmware": [
       "Bytes", "Addresses", "Identity", "Text", "IntelHex", "SRecord", "UF2", "ELF", "Zip",
-      "Manifest", "NordicDFU", "MCUboot", "ESP", "GBL", "Telink", "SUOTA", "TIOAD", "Image",
-      "Package", "Verification",
+      "Manifest", "NordicDFU", "MCUboot", "ESP", "GBL", "Telink", "SUOTA", "TIOAD",
+      "Microbit", "Image", "Package", "Verification",
     ],
     "Delta": ["Format", "Addresses", "Matching", "Codecs", "Patch", "Plan"],
     "Simulation": [
       "Time", "Flash", "Radio", "Profile", "Bootloader", "Board", "NordicShared", "OTAShared",
       "OTAReceiver", "NordicSecure", "NordicLegacy", "SMP", "Espressif", "SiliconLabs",
-      "Telink", "SUOTA", "TIOAD", "Catalogue", "Neighbourhood",
+      "Telink", "SUOTA", "TIOAD", "Microbit", "Catalogue", "Neighbourhood",
     ],
     "BlueZ": [
       "", "EventLoop", "System", "Socket", "Mgmt", "HCI", "Security", "Tuning", "Link", "Central",
@@ -32,7 +32,7 @@ import Testing
     "Update": [
       "Report", "Contract", "LifeCycle", "Patches", "OTAService", "SMP", "NordicShared",
       "NordicSecure", "NordicLegacy", "Espressif", "SiliconLabs", "Telink", "SUOTA", "TIOAD",
-      "Procedures",
+      "Microbit", "Procedures",
     ],
     "State": [""],
     "Foundation": [""],
@@ -78,7 +78,7 @@ import Testing
     ],
     "Update": [
       "OTAService", "SMP", "NordicSecure", "NordicLegacy", "Espressif", "SiliconLabs", "Telink",
-      "SUOTA", "TIOAD",
+      "SUOTA", "TIOAD", "Microbit",
     ],
     "Simulation": [
       "OTAReceiver", "SMP", "NordicSecure", "NordicLegacy", "Espressif", "SiliconLabs", "Telink",

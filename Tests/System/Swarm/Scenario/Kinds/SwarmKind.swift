@@ -32,6 +32,7 @@ enum SwarmKinds {
     TelinkServerSettings.self,
     SUOTASettings.self,
     OADServerSettings.self,
+    MicrobitSettings.self,
   ]
 }
 

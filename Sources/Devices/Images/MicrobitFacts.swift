@@ -1,0 +1,24 @@
+import OtaflashConsole
+import OtaflashFirmware
+
+/// The program of one board of a file for the micro:bit, for people and programs.
+extension MicrobitProgram {
+  /// The board, the origin, and the sizes.
+  var words: String {
+    guard let script else {
+      return "\(board.rawValue), \(application.count) bytes, without a part for partial flashing"
+    }
+    return "\(board.rawValue), \(script.origin.rawValue), a script of \(script.area.count) bytes; "
+      + "runtime \(Text.hex(script.runtimeHash))"
+  }
+
+  var json: JSONValue {
+    .object(
+      JSONValue.fields([
+        "board": .string(board.rawValue), "origin": (script?.origin.rawValue).map { .string($0) },
+        "address": .integer(script?.area.lowerBound), "script_size": .integer(script?.area.count),
+        "runtime_hash": .text(script.map { Text.hex($0.runtimeHash) }),
+        "script_hash": .text(script?.scriptHash.map { Text.hex($0) }),
+      ]))
+  }
+}

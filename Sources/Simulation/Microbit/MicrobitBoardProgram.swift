@@ -1,0 +1,123 @@
+import OtaflashATT
+import OtaflashFirmware
+import OtaflashGATT
+
+/// A program of a user, or pairing mode; both have the Partial Flashing Service.
+final class MicrobitBoardProgram: BoardProgram {
+  let server: GATTServer
+  let advertisement: Advertisement
+  let dataPath: DataPath
+  private let unit: MicrobitUnit
+  private let control: AttributeHandle
+  private let buttonless: Shared<ButtonlessState>
+  /// The handle of the Buttonless DFU characteristic.
+  private let entry: AttributeHandle?
+  private let answerTime: Duration
+  private let keep: @Sendable (Ending) -> Void
+
+  /// The program that runs after the end of this program.
+  enum Ending: Equatable, Sendable {
+    case program, pairing, bootloader
+  }
+
+  /// - Parameters:
+  ///   - isSilent: whether the program does not use Bluetooth.
+  ///   - keep: called with the program that runs next.
+  init(
+    _ machine: MicrobitMachine, isSilent: Bool,
+    keep: @escaping @Sendable (Ending) -> Void, with parts: BoardParts,
+    random: SeededRandom
+  ) {
+    let settings = machine.settings
+    let buttonless = Shared(ButtonlessState(entry: .bonded))
+    self.buttonless = buttonless
+    let unit = MicrobitUnit(machine, with: parts, random: random)
+    (self.unit, self.keep, answerTime) = (unit, keep, parts.answerTime)
+    let service = LocalService(
+      MicrobitUUID.service,
+      characteristics: [
+        LocalCharacteristic(
+          MicrobitUUID.control, properties: [.writeWithoutResponse, .notify], value: unit.value,
+          security: parts.settings.security.needed)
+      ])
+    let table = AttributeTable(services: [
+      .genericAccess(name: parts.applicationName), .genericAttribute(),
+      .deviceInformation([0x2A24: "BBC micro:bit \(settings.board.rawValue)"]),
+      Self.dfuService(of: settings.board, buttonless, parts), service,
+    ])
+    control = table.handle(of: MicrobitUUID.control)
+    let entry = settings.board == .v2 ? table.handle(of: SecureUUID.bondedButtonless) : nil
+    self.entry = entry
+    dataPath = DataPath(handle: control, overheadBytes: 4)
+    advertisement = Advertisement(
+      id: isSilent ? "off" : parts.settings.address.description, name: parts.applicationName,
+      rssi: nil, services: isSilent ? [] : [MicrobitUUID.service])
+    server = GATTServer(
+      table: table, receiveMTU: ATTMTU(clamping: parts.settings.mtu)
+    ) { event in
+      unit.note(event)
+      if let entry { buttonless.withLock { $0.note(event, control: entry) } }
+      parts.wake()
+    }
+  }
+
+  /// Returns the service that starts the bootloader. Only V2 has a simulated bootloader.
+  private static func dfuService(
+    of board: MicrobitBoard, _ state: Shared<ButtonlessState>, _ parts: BoardParts
+  ) -> LocalService {
+    switch board {
+    case .v1:
+      return LocalService(
+        MicrobitUUID.dfuOfV1,
+        characteristics: [
+          LocalCharacteristic(
+            MicrobitUUID.dfuControlOfV1, properties: .write,
+            value: .written { _, _ in ATTErrorCode(0x80) })
+        ])
+    case .v2:
+      let value = AttributeValue.written { bytes, _ in
+        defer { parts.wake() }
+        return state.withLock { $0.written(bytes) }
+      }
+      return LocalService(
+        SecureUUID.service,
+        characteristics: [
+          LocalCharacteristic(
+            SecureUUID.bondedButtonless, properties: [.write, .indicate], value: value,
+            security: .encryption)
+        ])
+    }
+  }
+
+  // MARK: The main loop
+
+  func poll(at now: LinkInstant) -> Duration? {
+    let (notices, wait) = unit.poll(at: now)
+    for notice in notices { server.notify(control, notice) }
+    guard let entry else { return wait }
+    let (responses, leaving) = buttonless.withLock { state in
+      defer { state.responses.removeAll() }
+      return (state.responses, state.poll(at: now, answerTime))
+    }
+    for response in responses { server.indicate(entry, response) }
+    return [wait, leaving].compactMap(\.self).min()
+  }
+
+  var pendingOperation: FlashOperation? { unit.pendingOperation }
+
+  func flashDone(_ isDone: Bool) { unit.flashDone(isDone) }
+
+  var ending: BootEnding? {
+    unit.ending ?? (buttonless.withLock { $0.isOver } ? .reset : nil)
+  }
+
+  func leave(_ ending: BootEnding) {
+    if unit.request == .restartIntoPairing {
+      keep(.pairing)
+    } else if buttonless.withLock({ $0.isOver }) {
+      keep(.bootloader)
+    } else {
+      keep(.program)
+    }
+  }
+}

@@ -1,0 +1,92 @@
+import OtaflashFirmware
+import OtaflashGATT
+
+/// A micro:bit: a program in flash, which runs after a reset unless the device enters pairing mode
+/// or its bootloader.
+final class MicrobitFirmware: BoardFirmware {
+  private static let factoryScriptSize = 8 * 1024
+
+  private struct State: Sendable {
+    var bootRecord: BootRecord
+    /// The key `RebootMode` of the device's storage.
+    var restartsIntoPairing = false
+  }
+
+  let settings: MicrobitSettings
+  private let parts: BoardParts
+  private let loader: Bootloader
+  /// The bootloader of V2; `nil` for V1, whose bootloader is not simulated.
+  private let secure: SecureFirmware?
+  private let state: Shared<State>
+
+  init(_ settings: MicrobitSettings, of parts: BoardParts) throws(FlashFault) {
+    self.settings = settings
+    self.parts = parts
+    loader = Bootloader(flash: parts.flash, layout: parts.settings.layout)
+    let record = try loader.record {
+      var random = parts.factoryRandom
+      let size = min(Self.factoryScriptSize, parts.settings.slotSize / 16)
+      let application = MicrobitSample(settings).application(random.bytes(count: size))
+      return (Array(application.prefix(parts.settings.slotSize)), .unknown, .any)
+    }
+    state = Shared(State(bootRecord: record))
+    secure = settings.board == .v2 ? try SecureFirmware(.microbit, of: parts) : nil
+  }
+
+  var address: DeviceAddress { parts.settings.address }
+
+  var running: SlotImage {
+    if let secure { return secure.running }
+    return state.withLock { $0.bootRecord.images[$0.bootRecord.active] }
+  }
+
+  func runningImage() throws(FlashFault) -> [UInt8] {
+    try loader.image(of: try loader.newestRecord() ?? state.withLock { $0.bootRecord })
+  }
+
+  // MARK: Boot
+
+  func boot(_ number: Int) throws(FlashFault) -> Boot {
+    let before = state.withLock { $0.bootRecord }
+    let booted = try secure?.boot(number)
+    let record = try loader.newestRecord() ?? before
+    let restartsIntoPairing = state.withLock { state in
+      defer { state.restartsIntoPairing = false }
+      state.bootRecord = record
+      return state.restartsIntoPairing
+    }
+    if let booted, !(booted.program is ButtonlessApplication) { return booted }
+    let mark = MicrobitMachine.markPage(of: parts.settings)
+    let isIncomplete = try parts.flash.read(mark..<mark + 4).contains { $0 != 0xFF }
+    // A user starts pairing mode with the buttons, because the program does not use Bluetooth.
+    let isByButtons = !settings.usesBluetooth && number == 0
+    let isPairing = isIncomplete || restartsIntoPairing || isByButtons
+    let machine = MicrobitMachine(
+      settings, bootRecord: record, isPairing: isPairing, isIncomplete: isIncomplete, parts: parts)
+    let program = MicrobitBoardProgram(
+      machine, isSilent: !isPairing && !settings.usesBluetooth,
+      keep: { [self] in keep($0) }, with: parts,
+      random: parts.random.forked(for: 1000 + UInt64(number)))
+    return Boot(
+      program: program, isActivation: record != before, flashTime: booted?.flashTime ?? .zero)
+  }
+
+  private func keep(_ next: MicrobitBoardProgram.Ending) {
+    switch next {
+    case .program: break
+    case .pairing: state.withLock { $0.restartsIntoPairing = true }
+    case .bootloader: secure?.enterBootloader(named: nil)
+    }
+  }
+}
+
+extension SecureBootloaderSettings {
+  /// The bootloader of a micro:bit V2, which requires a bond and no signature.
+  fileprivate static var microbit: SecureBootloaderSettings {
+    var settings = SecureBootloaderSettings()
+    settings.entry = .bonded
+    settings.verification = .none
+    settings.isMicrobit = true
+    return settings
+  }
+}
