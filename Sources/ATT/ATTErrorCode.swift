@@ -45,8 +45,8 @@ public struct ATTErrorCode: RawRepresentable, Hashable, Sendable {
   public static let databaseOutOfSync = ATTErrorCode(0x12)
   /// The value is not allowed (Core 5.4).
   public static let valueNotAllowed = ATTErrorCode(0x13)
-  /// The value is rejected (Core Specification Supplement, Part B, 1.2, which also defines the next
-  /// three codes).
+  /// The write cannot be executed, for a reason other than permissions (Core Specification
+  /// Supplement, Part B, 1.2, which also defines the next three codes).
   public static let writeRequestRejected = ATTErrorCode(0xFC)
   /// The Client Characteristic Configuration is not set as the procedure requires.
   public static let clientConfigurationImproperlyConfigured = ATTErrorCode(0xFD)

@@ -120,7 +120,8 @@ package struct PDUSizing: Sendable {
   }
 
   /// Returns the PDU bytes per second in complete exchanges per event; 0 if a packet does not fit
-  /// an event. The rate is the mean over a cycle of the offsets at which events interrupt PDUs.
+  /// an event. An event can end within a PDU, and the next event then starts with the rest of this
+  /// PDU. The offsets of these starts repeat in a cycle; the rate is the mean over one cycle.
   ///
   /// - Parameters:
   ///   - size: the size of a PDU in bytes.

@@ -1,7 +1,7 @@
 import Glibc
 
-/// The images that this host sent to devices, in one file for each image. They are used as bases
-/// for patches.
+/// The images that may run on devices of this host, in one file for each image. They are used as
+/// bases for patches.
 ///
 /// A file is used only if its bytes match the size, CRC32 and SHA-256 in its name; otherwise the
 /// file is renamed. The total size is limited, and the least recently used images are removed

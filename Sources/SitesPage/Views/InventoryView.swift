@@ -14,7 +14,7 @@ enum InventoryView {
     let note: HTML =
       inventory.extent.isComplete
       ? ""
-      : "<p class=\"notice\">Some stored runs are missing. The newest runs are added first.</p>\n"
+      : "<p class=\"notice\">This page includes only the newest stored runs.</p>\n"
     return PageFrame(title: "Devices", section: .devices, user: user).page(
       """
       <h1>Devices</h1>

@@ -29,8 +29,8 @@ struct LegacyDFUPace: Equatable, Sendable {
 
   /// Selects the pace for the number of losses so far.
   ///
-  /// - Parameter limit: the caller's limit of packets ahead of the receipts; a limit below the
-  ///   packets of one receipt is raised to their number.
+  /// - Parameter limit: the caller's maximum number of packets ahead of the receipts; a value below
+  ///   `receiptInterval` is raised to `receiptInterval`.
   init(afterLosses losses: Int, limit: Int = .max) {
     let step = Self.ladder[min(losses, Self.ladder.count - 1)]
     self.init(

@@ -32,7 +32,7 @@ class Totals:
     data before it; and otaflash finds a long match at the end of the base."""
     compared = larger = longer = failed = 0
     ours = theirs = 0
-    # The mutated patches that both programs accepted.
+    # The number of mutated patches that otaflash accepted; detools must create the same images from them.
     mutants = 0
 
 

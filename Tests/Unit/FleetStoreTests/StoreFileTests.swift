@@ -241,8 +241,8 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: folder.path))
   }
 
-  /// The file may not grow beyond a limit, as on a full disk, which is tested for six limits: a
-  /// refused append must have no effect, and all former events must be readable.
+  /// Simulates a full disk by a limit of the size of the file, with six limits. A refused append
+  /// must have no effect, and all earlier events must remain readable.
   @Test func aFullDiskLosesNoEvents() async throws {
     let folder = try StoreFolder()
     let store = try folder.store()

@@ -63,7 +63,7 @@ import Testing
       let start = clock.now
       let second = try await Leadership.acquire(in: entries, as: Self.name("b"), clock: clock)
       #expect(clock.now.elapsed - start.elapsed == Leadership.silence)
-      // The first was certain of its right for 10 s only.
+      // The first coordinator has not renewed its entry for more than 10 s.
       #expect(!first.isCertain && second.isCertain)
       await #expect(throws: LeadershipFault.takenOver(host: "b")) { try await first.keep() }
       #expect("\(LeadershipFault.takenOver(host: "b"))".contains("coordinator on b"))

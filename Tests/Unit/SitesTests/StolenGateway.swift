@@ -111,7 +111,8 @@ struct ForbiddenOperation: Sendable, CustomTestStringConvertible {
   var reply: String?
   /// Whether the operation is a subscription.
   var isSubscription = false
-  /// The server's answer, with N for numbers of messages; empty = it sends none.
+  /// The server's answer, in which N replaces the sequence number of a message; empty = the server
+  /// sends no answer.
   let answer: String
   /// The answer of 2.14.0; `nil` = the same.
   var newerAnswer: String?

@@ -258,7 +258,7 @@ import Testing
 
   @Test func answeredWritesTakeTwoEventsEach() {
     let known = rate({ $0.connectionInterval = .milliseconds(15) }, isAnswered: true, .seconds(9))
-    // 240 bytes in 30 ms, rounded down to a step.
+    // 240 bytes in 30 ms are 8,000 bytes/s; the two highest bits of this rate are 6,144.
     #expect(known == 6144)
   }
 

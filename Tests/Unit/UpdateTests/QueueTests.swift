@@ -13,8 +13,8 @@ private final class Order: Sendable {
 }
 
 @Suite struct QueueTests {
-  /// Another operation waits while a flash runs in the queue, and then uses the connection that the
-  /// flash left.
+  /// A read that is requested during an update waits until the update is complete, and then uses
+  /// the connection that the update left open.
   @Test func anUnrelatedReadWaitsForTheUpdate() throws {
     let order = Order()
     let timeline = VirtualTimeline()

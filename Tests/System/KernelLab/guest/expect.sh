@@ -86,9 +86,10 @@ link_ends() {
 }
 has_no_link() { ! hcitool -i hci0 con | grep -q handle; }
 
-# trace_begins, trace_ends: the kernel's trace of the time in between, in ./trace as text and in ./trace.btsnoop.
-# btmon 5.66 ends with a segmentation fault if it missed the start of a link; the kernel drops packets without
-# room in its socket; and packets that btmon has not written when it ends are lost.
+# trace_begins, trace_ends: record the kernel's Bluetooth trace between the two calls, in ./trace (text) and
+# ./trace.btsnoop. Call trace_begins before the start of a link: otherwise btmon 5.66 ends with a segmentation fault.
+# The socket buffer is enlarged, because the kernel drops packets that do not fit the buffer. trace_ends waits until
+# the file stops growing, because btmon discards unwritten packets when it ends.
 trace_begins() {
   local room
   room=$(cat /proc/sys/net/core/rmem_default)
