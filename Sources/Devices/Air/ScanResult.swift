@@ -2,6 +2,7 @@ import OtaflashATT
 import OtaflashBlueZ
 import OtaflashConsole
 import OtaflashGATT
+import OtaflashUpdate
 
 /// A device discovered by a scan.
 package struct ScanResult: Equatable, Sendable {
@@ -36,10 +37,15 @@ package struct ScanResult: Equatable, Sendable {
   package static let columns = ["ADDRESS          ", "RSSI    ", "NAME", "SERVICES"]
 
   package var row: [String] {
-    [
-      id, rssi.map { "\($0) dBm" } ?? "", name ?? "",
-      services.map(\.description).joined(separator: " "),
-    ]
+    [id, rssi.map { "\($0) dBm" } ?? "", name ?? "", serviceNames.joined(separator: " ")]
+  }
+
+  /// The names of the update protocols that the device advertises, and its other services.
+  private var serviceNames: [String] {
+    let offered = UpdateProtocol.all.filter { $0.services.contains(where: services.contains) }
+    let known = offered.flatMap { $0.services }
+    return offered.map { $0.updateProtocol.name }
+      + services.filter { !known.contains($0) }.map(\.description)
   }
 
   package var members: [JSONValue.Member] {

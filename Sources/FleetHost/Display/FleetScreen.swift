@@ -16,7 +16,6 @@ struct FleetScreen: Sendable {
   }
 
   private static let nameMaximum = 24
-  private static let barWidth = 20
   /// The number of waits to show at a time.
   private static let waitsMaximum = 3
 
@@ -111,51 +110,59 @@ struct FleetScreen: Sendable {
     let shown = active.prefix(fits ? room : max(room - 1, 0))
     let width = min(
       shown.map { VisibleText.escaped($0.device.name).count }.max() ?? 0, Self.nameMaximum)
-    var lines = shown.map { line(of: $0.device, nameWidth: width, at: now) }
+    let adapter = shown.map { VisibleText.escaped($0.device.adapter).count }.max() ?? 0
+    let layout = FleetRowLayout(name: width, adapter: adapter, columns: columns - 1)
+    var lines = shown.map { line(of: $0.device, in: layout, at: now) }
     if !fits, room > 0 {
       lines.append("  \(style.ellipsis) and \(active.count - shown.count) more")
     }
     lines += waits.map { "  waiting: \(words(of: $0))" }
-    lines.append(summary(at: now))
+    lines.append(summary(at: now, within: columns - 1))
     return lines.map { $0.clipped(to: columns - 1, in: style) }
   }
 
-  private func line(of device: Active, nameWidth: Int, at now: Duration) -> Line {
-    let name = Line(device.name).clipped(to: nameWidth, in: style)
-    let padding = String(repeating: " ", count: max(nameWidth - name.text.count, 0))
+  private func line(of device: Active, in layout: FleetRowLayout, at now: Duration) -> Line {
+    let name = Line(device.name).clipped(to: layout.name, in: style)
+    let padding = String(repeating: " ", count: max(layout.name - name.text.count, 0))
     let head: Line = "  \(name)\(padding)  "
+    let tail = layout.showsAdapter ? "  \(device.adapter)" : ""
     guard let (meter, from, total) = device.transfer else {
-      let stage =
-        device.stage + String(repeating: " ", count: max(Self.barWidth - device.stage.count, 0))
-      return head + "\(stage)                    \(device.adapter)"
+      let gap = layout.stage - device.stage.count
+      return head + Line(device.stage + String(repeating: " ", count: max(gap, 0)) + tail)
     }
     let done = meter.acknowledged
-    let bar = ProgressBar(width: Self.barWidth, resumedFrom: from, done: done, total: total)
+    let bar = ProgressBar(width: layout.bar, resumedFrom: from, done: done, total: total)
       .drawn(in: style)
-    let percent = Self.right("\(total > 0 ? done * 100 / total : 100)%", 4)
-    let rate = Self.right(
+    let percent = Self.right("\(total > 0 ? done * 100 / total : 100)%", FleetRowLayout.percent)
+    let rate =
       meter.stalled(at: now).map { "stalled \(Int($0.inSeconds))s" }
-        ?? meter.rate(at: now).map { Text.rate($0) } ?? "", 12)
-    return head + "\(bar) \(percent) \(rate)  \(device.adapter)"
+      ?? meter.rate(at: now).map { Text.rate($0) } ?? ""
+    let progress: Line = "\(bar) \(percent)"
+    let shownRate = layout.showsRate ? " " + Self.right(rate, FleetRowLayout.rate) : ""
+    return head + progress + Line(shownRate + tail)
   }
 
   private static func right(_ text: String, _ width: Int) -> String {
     String(repeating: " ", count: max(width - text.count, 0)) + text
   }
 
-  private mutating func summary(at now: Duration) -> Line {
+  private mutating func summary(at now: Duration, within columns: Int) -> Line {
     let counts = run.waves.reduce(WaveTally(size: run.devices.count)) { $0.adding($1.tally) }
     var parts = ["\(Text.grouped(counts.settled))/\(Text.grouped(run.devices.count)) done"]
     if counts.failed > 0 { parts.append("\(Text.grouped(counts.failed)) failed") }
     if let wave = run.currentWave, run.waves.count > 1 {
       parts.insert("wave \(wave + 1)/\(run.waves.count)", at: 0)
     }
-    if let rate = pace.rate(at: now) { parts.append(Text.rate(rate)) }
+    let rate = pace.rate(at: now).map { Text.rate($0) }
+    if let rate { parts.append(rate) }
     switch run.control {
     case .paused(let reason): parts.append("paused: \(reason.name)")
     case .cancelling: parts.append("being cancelled")
     case .running, .ended: parts += pace.estimate(of: run, at: now)
     }
+    // A part that does not fit is omitted, the rate first.
+    if parts.joined(separator: "  ").count > columns { parts.removeAll { $0 == rate } }
+    while parts.count > 1, parts.joined(separator: "  ").count > columns { parts.removeLast() }
     return Line(parts.joined(separator: "  "))
   }
 }

@@ -52,7 +52,8 @@ extension FaultCode {
 extension FaultRow {
   func lines(of code: FaultCode, columns: Int) -> [Line] {
     let paragraphs = [
-      "\(code.rawValue): \(meaning).", "", "Causes:", causes, "", "Remedy:", remedy,
+      "\(code.rawValue): \(meaning).", "", "Causes:", causes, "", "Remedy:",
+      InstalledDocuments.located(in: remedy),
     ]
     return paragraphs.flatMap { Text.wrapped($0, columns: columns) }.map { Line($0) }
   }

@@ -202,7 +202,8 @@ import Testing
     }
     #expect(times.transfer > .zero && times.restart > .zero)
     #expect(total - took <= .milliseconds(300))
-    // The rest of the update is the connection: MTU, discovery and the state of the device.
+    // The rest of the update is the connection: MTU, discovery and the state of the device, 14
+    // requests that each take two connection intervals (0.42 s).
     #expect(
       total - times.transfer - times.restart <= .milliseconds(600),
       "\(total), transfer \(times.transfer), restart \(times.restart), update \(took)")

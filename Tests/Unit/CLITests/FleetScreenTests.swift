@@ -66,6 +66,16 @@ import Testing
       ])
   }
 
+  /// No number is cut: parts that do not fit are omitted.
+  @Test(arguments: [(56, true, true), (45, true, true), (40, true, false), (30, false, false)])
+  func theLinesOfANarrowTerminalAreComplete(_ columns: Int, _ rate: Bool, _ adapter: Bool) {
+    var (screen, _) = Self.screen(1)
+    _ = screen.block(rows: 24, columns: columns, at: .seconds(1))
+    let line = screen.block(rows: 24, columns: columns, at: .seconds(3))[0].text
+    #expect(line.count < columns && line.contains(" 45%"), "\(line)")
+    #expect(line.contains("30.0 kB/s") == rate && line.contains("hci0") == adapter, "\(line)")
+  }
+
   @Test func devicesThatDoNotFitAreCounted() {
     var (screen, _) = Self.screen(40)
     let block = screen.block(rows: 24, columns: 80, at: .seconds(3))

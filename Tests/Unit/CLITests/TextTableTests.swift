@@ -89,7 +89,7 @@ import Testing
         "                       module.",
       ])
     // In a narrow terminal, the label would leave too little room.
-    #expect(check.wrapped(to: 40, hanging: true)[1].text.hasPrefix("      has no"))
+    #expect(check.wrapped(to: 40, hanging: true)[1].text.hasPrefix("      no"))
   }
 
   @Test func partsStayOnOneLine() {

@@ -33,7 +33,7 @@ import Testing
   @Test func aBootloaderWithFewBuffersLosesNoPacket() throws {
     let bytes = firmware(20_000)
     let outcome = try flash(
-      [legacy(bytes)], onto: "sim:nordic-legacy?variant=adafruit&bootloader=0.9.2&write=2s")
+      [legacy(bytes)], onto: "sim:nordic-legacy?variant=adafruit&bootloader=0.9.2&write=300ms")
     #expect(try outcome.last.get().outcome == .flashed)
     #expect(outcome.runningImage == bytes && outcome.log.restarts == [])
     #expect(outcome.log.device?.caution?.contains("only 8 packet buffers") == true)
