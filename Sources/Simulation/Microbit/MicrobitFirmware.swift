@@ -40,8 +40,16 @@ final class MicrobitFirmware: BoardFirmware {
     return state.withLock { $0.bootRecord.images[$0.bootRecord.active] }
   }
 
+  /// Returns the program in flash; empty while a script is incomplete, so that it cannot run.
   func runningImage() throws(FlashFault) -> [UInt8] {
-    try loader.image(of: try loader.newestRecord() ?? state.withLock { $0.bootRecord })
+    guard try !isIncomplete() else { return [] }
+    return try loader.image(of: try loader.newestRecord() ?? state.withLock { $0.bootRecord })
+  }
+
+  /// Whether a transfer has started and not ended.
+  private func isIncomplete() throws(FlashFault) -> Bool {
+    let mark = MicrobitMachine.markPage(of: parts.settings)
+    return try parts.flash.read(mark..<mark + 4).contains { $0 != 0xFF }
   }
 
   // MARK: Boot
@@ -56,8 +64,7 @@ final class MicrobitFirmware: BoardFirmware {
       return state.restartsIntoPairing
     }
     if let booted, !(booted.program is ButtonlessApplication) { return booted }
-    let mark = MicrobitMachine.markPage(of: parts.settings)
-    let isIncomplete = try parts.flash.read(mark..<mark + 4).contains { $0 != 0xFF }
+    let isIncomplete = try isIncomplete()
     // A user starts pairing mode with the buttons, because the program does not use Bluetooth.
     let isByButtons = !settings.usesBluetooth && number == 0
     let isPairing = isIncomplete || restartsIntoPairing || isByButtons

@@ -126,7 +126,7 @@ struct MicrobitMachine: Sendable {
   /// Performs the waiting events. An event uses the content of the buffer when it starts, not
   /// when it was offered.
   private mutating func performEvents() {
-    while queue.isIdle, request == nil, waitsForRequest == nil, !events.isEmpty {
+    while queue.isIdle, request == nil, !events.isEmpty {
       switch events.removeFirst() {
       case .block: writeBlock()
       case .end: end()
@@ -145,7 +145,11 @@ struct MicrobitMachine: Sendable {
     }
     guard let write = write(at: address, after: operations) else { return fail() }
     isIncomplete = true
-    writtenEnd = max(writtenEnd, address + Self.blockSize)
+    waitsForRequest = nil
+    // The first block of an erased page does not belong to the program.
+    if block.contains(where: { $0 != 0xFF }) {
+      writtenEnd = max(writtenEnd, address + Self.blockSize)
+    }
     perform(operations + write, for: .block)
   }
 

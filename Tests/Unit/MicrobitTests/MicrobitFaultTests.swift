@@ -18,7 +18,7 @@ import Testing
 
   @Test(arguments: ["microbit", "microbit-v1", "calliope", "microbit?editor=python"])
   func theLinkCanBeCutAtEachPDU(_ device: String) throws {
-    let image = try program(500, for: device)
+    let image = try program(200, for: device)
     let query = device.contains("?") ? "&" : "?"
     let device = device + query + "erase=5ms"
     let clean = try flash(image, onto: device)
