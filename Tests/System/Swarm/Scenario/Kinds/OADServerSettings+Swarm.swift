@@ -26,7 +26,10 @@ extension OADServerSettings: SwarmKind {
     draw.drawInformation(&device)
     switch name {
     // The profile with MCUboot has blocks of 240 bytes.
-    case "ti-oad-mcuboot": device.settings.append("mtu=\(draw.pick([243, 247, 517]))")
+    case "ti-oad-mcuboot":
+      device.settings.append("mtu=\(draw.pick([243, 247, 517]))")
+      // A host with a smaller ATT_MTU cannot send its blocks.
+      device.takesEveryImage = false
     case "ti-oad":
       device.settings += [
         "mtu=\(draw.pick([23, 65, 247, 247]))",
