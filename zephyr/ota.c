@@ -38,6 +38,9 @@ enum {
 
 static ota_receiver receiver;
 static uint8_t ring[CONFIG_OTAFLASH_RING_SIZE] __aligned(16);
+#if defined(CONFIG_OTAFLASH_KEEP_PAGES)
+static uint8_t page_buffer[CONFIG_OTAFLASH_PAGE_SIZE] __aligned(16);
+#endif
 static const struct flash_area *slot, *running;
 /// The connection that uses the service: the first that writes to it.
 static struct bt_conn *host;
@@ -382,9 +385,13 @@ static ota_receiver_config config = {
     .erase_ahead = true,
     .may_erase = may_erase,
 #endif
+#if defined(CONFIG_OTAFLASH_KEEP_PAGES)
+    .page_buffer = page_buffer,
+#endif
 #if OTA_PATCHES
     .patches = true,
     .base_read = base_read,
+    .decode_rate = CONFIG_OTAFLASH_DECODE_RATE,
 #endif
 };
 

@@ -22,7 +22,9 @@ enum {
   // The data that arrives while a page is erased (85 ms at 60 kB/s), plus a row.
   RING = 24 * ROW,
   // The ATT_MTU minus the 3-byte ATT header and the 4-byte offset.
-  CHUNK = NRF_SDH_BLE_GATT_MAX_MTU_SIZE - 3 - 4
+  CHUNK = NRF_SDH_BLE_GATT_MAX_MTU_SIZE - 3 - 4,
+  // The range coder needs 157 instructions per byte, at 64 MHz and about 1.5 cycles each.
+  DECODE_RATE = 64000000 * 2 / 3 / 157 / OTA_DECODE_UNIT
 };
 
 static ota_receiver receiver;
@@ -320,6 +322,7 @@ uint32_t ota_start(void) {
 #if OTA_PATCHES
       .patches = true,
       .base_read = base_read,
+      .decode_rate = DECODE_RATE,
 #endif
   };
   uint32_t error = nrf_fstorage_init(&storage, &nrf_fstorage_sd, NULL);

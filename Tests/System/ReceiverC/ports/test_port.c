@@ -195,6 +195,7 @@ static int update_by_image(void) {
 
   uint8_t info[] = {OTA_OP_INFO, 1};
   EXPECT(request(info, sizeof info) == 0);
+  EXPECT((seen.answer[3] & 0x30) == (erases_ahead() ? 0x10 : 0x20));
   EXPECT(get32(seen.answer + 4) == PORT_BOARD && get32(seen.answer + 12) == PORT_PAGE);
   EXPECT(runs(old_image, OLD_SIZE, 2, OTA_BOOT_NORMAL, false));
   EXPECT(ask(OTA_OP_CONFIRM) == OTA_RESULT_NOTHING_TO_CONFIRM);
@@ -254,6 +255,7 @@ static int update_by_patch(void) {
   uint32_t crc32 = ota_crc32(0, image, SIZE);
   EXPECT(ask(OTA_OP_PATCH_INFO) == 0);
   EXPECT(get32(seen.answer + 11) == SIZE && get32(seen.answer + 15) == crc32);
+  EXPECT(seen.answer[19] == 66);
   EXPECT(announce(SIZE, ~crc32) == OTA_RESULT_OTHER_BASE);
   EXPECT(announce(SIZE, crc32) == 0);
   EXPECT(begin(next_image, 4, OTA_BEGIN_PATCH) == 0);
