@@ -69,5 +69,5 @@ package struct BootloaderCosts: Equatable, Sendable {
       + "lzma2armthumb would reduce the image to \(compressedWords), for overwrite only (estimates)"
   }
 
-  private static func seconds(_ value: Double) -> String { "about \(Text.decimal(value)) s" }
+  private static func seconds(_ value: Double) -> String { "about \(Text.fixed(value)) s" }
 }
