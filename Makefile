@@ -108,11 +108,12 @@ delta-oracle:
 	"$$(Tests/System/DeltaOracle/environment)" -B Tests/System/DeltaOracle/protocol.py .build/release/otaflash \
 	  .build/release/delta-codec
 
-# The sizes of patches for pairs of firmware, and their goals: a folder PAIRS with a folder for each pair, which
-# contains the files old and new.
+# The sizes of patches for pairs of firmware, their rates, and their goals: a folder PAIRS with a folder for each pair,
+# which contains the files old and new.
 delta-pairs:
 	$(SWIFT) build -c release --product delta-codec
-	python3 -B Tests/System/DeltaOracle/goals.py .build/release/delta-codec $(PAIRS)
+	$(SWIFT) build -c release --product goals
+	python3 -B Tests/System/DeltaOracle/goals.py .build/release/delta-codec $(PAIRS) 20 .build/release/goals
 
 # Compares the receivers in C and in Python, which implement the same document, with the same random input.
 compare-receivers: SEEDS = 20

@@ -5,7 +5,8 @@ import Glibc
 @main
 enum GoalTable {
   private static let usage =
-    "usage: goals link | goals sizes | goals protocols | goals delta | goals patch [PYTHON SCRIPT] | "
+    "usage: goals link | goals sizes | goals protocols | goals delta | goals pair OLD NEW NAME | "
+    + "goals patch [PYTHON SCRIPT] | "
     + "goals host SINK-DEVICE | goals bumble SINK-DEVICE PYTHON SCRIPT"
 
   static func main() async throws {
@@ -27,6 +28,9 @@ enum GoalTable {
         try ProtocolGoals.all() + SilabsGoals.all() + SUOTAGoals.all() + OADGoals.all()
           + MicrobitGoals.all())
     case ("delta", 1): show(try DeltaGoals.all())
+    case ("pair", 4):
+      let (old, new) = (try content(of: words[1]), try content(of: words[2]))
+      show(try ReleaseGoals(name: words[3], old: old, new: new).all())
     case ("patch", 1): show(try PatchCost(detools: nil).all())
     case ("patch", 3): show(try PatchCost(detools: (words[1], words[2])).all())
     case ("bumble", 4):
@@ -39,5 +43,18 @@ enum GoalTable {
       exit(64)
     }
     exit(isMet ? 0 : 1)
+  }
+
+  private struct Unreadable: Error { let path: String }
+
+  private static func content(of path: String) throws -> [UInt8] {
+    guard let file = fopen(path, "rb") else { throw Unreadable(path: path) }
+    defer { fclose(file) }
+    fseek(file, 0, SEEK_END)
+    let size = ftell(file)
+    rewind(file)
+    return [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
+      count = fread(buffer.baseAddress, 1, size, file)
+    }
   }
 }

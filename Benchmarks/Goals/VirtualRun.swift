@@ -4,12 +4,16 @@ import OtaflashUpdate
 
 /// Runs operations with a simulated device in virtual time.
 enum VirtualRun {
+  /// - Parameters:
+  ///   - storage: the content of the flash; `nil` = a new device.
+  ///   - ending: receives the board after the operation.
   static func of<Value: Sendable>(
-    _ profile: SimulationProfile,
+    _ profile: SimulationProfile, storage: FlashMemory? = nil,
+    ending: @escaping @Sendable (SimulatedBoard) -> Void = { _ in },
     _ body: @escaping @Sendable (Dialer, VirtualClock) async throws(UpdateFault) -> Value
   ) throws -> Value {
     let timeline = VirtualTimeline()
-    let board = try SimulatedBoard(profile: profile, clock: timeline.clock)
+    let board = try SimulatedBoard(profile: profile, storage: storage, clock: timeline.clock)
     let result = try timeline.run { clock -> Result<Value, UpdateFault> in
       await withTaskGroup(of: Void.self) { group in
         group.addTask { await board.run() }
@@ -22,6 +26,7 @@ enum VirtualRun {
         }
       }
     }
+    ending(board)
     return try result.get()
   }
 }

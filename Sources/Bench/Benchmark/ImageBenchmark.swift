@@ -43,7 +43,7 @@ package struct ImageBenchmark {
     self.pair = pair
     self.receiver = receiver
     flash = FlashTimes(of: profile)
-    source = .trial(try ImageTrial(pair, on: profile, key: key))
+    source = .trial(try ImageTrial(pair, on: profile, keepingPages: receiver.keepsPages, key: key))
   }
 
   /// Predicts the duration of updates.
@@ -90,8 +90,27 @@ package struct ImageBenchmark {
     return worthwhile.map { content, bytes, seconds in
       ImageRow(
         link: link, content: content, bytes: bytes, imageSize: size, seconds: seconds,
-        isPredicted: isPredicted, plainSeconds: found[0].seconds, conditions: conditions)
+        isPredicted: isPredicted, plainSeconds: found[0].seconds, conditions: conditions,
+        writtenShare: writtenShare)
     }
+  }
+
+  /// The pages of the new image that are equal in the old image, and all pages.
+  private var pages: (kept: Int, all: Int) {
+    let (old, new, page) = (pair.old.bytes, pair.new.bytes, receiver.pageSize)
+    let starts = Array(stride(from: 0, to: new.count, by: page))
+    let kept = starts.filter { start in
+      let end = min(start + page, new.count)
+      return end <= old.count && old[start..<end] == new[start..<end]
+    }
+    return (kept.count, starts.count)
+  }
+
+  /// The share of the pages that the device writes.
+  private var writtenShare: Double {
+    guard receiver.keepsPages else { return 1 }
+    let pages = self.pages
+    return Double(pages.all - pages.kept) / Double(pages.all)
   }
 
   /// The maximum size of a worthwhile compressed image, as a fraction of the image.
@@ -105,7 +124,8 @@ package struct ImageBenchmark {
     DeliveryConditions(
       bytesPerSecond: link.rate(at: 50), pageSize: receiver.pageSize,
       eraseSeconds: flash.erase, writeSeconds: flash.write,
-      isErasedAhead: receiver.erasesAhead, receiveBuffer: receiver.bufferSize,
+      isErasedAhead: receiver.erasesAhead, keepsPages: receiver.keepsPages,
+      receiveBuffer: receiver.bufferSize,
       decodingRate: receiver.decodingRate.map(Double.init))
   }
 }
@@ -121,12 +141,29 @@ extension ImageBenchmark {
         "predicted from the rate to the device's sink: no part of these images was sent")
     }
     notes.append(flashSentence)
+    if let keptSentence { notes.append(keptSentence) }
+    if let bootloaderSentence { notes.append(bootloaderSentence) }
     if receiver.decoder == nil {
       notes.append("the device does not support patches: images are sent uncompressed")
     } else if isPredicted, let running = receiver.running, running != ContentIdentity(pair.old) {
       notes.append("the device runs an image other than \(pair.old.name): \(running.words)")
     }
     return notes
+  }
+
+  /// `pages that do not change: 52 of 55; the slot is assumed to hold app-1.2.0.bin, as after a swap`
+  private var keptSentence: String? {
+    guard receiver.keepsPages else { return nil }
+    let pages = self.pages
+    return
+      "pages that do not change: \(pages.kept) of \(pages.all); the slot is assumed to hold an "
+      + "image like \(pair.old.name), as after a swap"
+  }
+
+  /// The time after the restart, and the effect of a compressed image, for an image of MCUboot.
+  private var bootloaderSentence: String? {
+    guard let costs = BootloaderCosts(of: pair.new, pageSize: receiver.pageSize) else { return nil }
+    return costs.sentence(erase: flash.erase, write: flash.write)
   }
 
   /// `flash: at most 102.4 kB/s of image, 40 ms to write a page of 4,096 B, erased ahead`

@@ -16,13 +16,15 @@ package struct ImageForecast {
     guard let decoder = receiver.decoder else {
       let nothing = DecoderAbilities(
         hasCRLE: false, largestWindow: 0, largestLookahead: 0, pageSize: receiver.pageSize)
-      deliveries = [
-        DeliveryPlanner(image: pair.new.bytes, abilities: nothing, conditions: conditions).plain
-      ]
+      var planner = DeliveryPlanner(
+        image: pair.new.bytes, abilities: nothing, conditions: conditions)
+      if receiver.keepsPages { planner.slot = pair.old.bytes }
+      deliveries = [planner.plain]
       return
     }
-    let planner = DeliveryPlanner(
+    var planner = DeliveryPlanner(
       image: pair.new.bytes, abilities: decoder, conditions: conditions)
+    if receiver.keepsPages { planner.slot = pair.old.bytes }
     deliveries = planner.deliveries(base: PatchBase(pair.old.bytes))
   }
 

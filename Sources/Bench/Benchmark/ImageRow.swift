@@ -19,6 +19,8 @@ package struct ImageRow: Sendable {
   /// The duration for the uncompressed image on the same link.
   package let plainSeconds: Double
   package let conditions: DeliveryConditions
+  /// The share of the pages that are written; less than 1 if the device keeps pages.
+  package var writtenShare = 1.0
 
   /// The number of image bytes per second.
   package var rate: Double { Double(imageSize) / seconds }
@@ -27,7 +29,7 @@ package struct ImageRow: Sendable {
   /// The limit of the flash in image bytes per second; `nil` if the flash takes no time.
   package var flashRate: Double? {
     let page = conditions.writeSeconds + (conditions.isErasedAhead ? 0 : conditions.eraseSeconds)
-    return page > 0 ? Double(conditions.pageSize) / page : nil
+    return page * writtenShare > 0 ? Double(conditions.pageSize) / (page * writtenShare) : nil
   }
 
   /// The limit of the link in image bytes per second if the flash took no time.

@@ -1,5 +1,6 @@
 import OtaflashDelta
 import OtaflashDevices
+import OtaflashFirmware
 import OtaflashGATT
 import OtaflashSimulation
 import OtaflashUpdate
@@ -29,8 +30,14 @@ package struct ImageTrial: Sendable {
   private let flash: FlashMemory
 
   /// Installs the old image on a device of this profile.
-  package init(_ pair: ImagePair, on profile: SimulationProfile, key: [UInt8]?) throws(CommandFault)
-  {
+  ///
+  /// - Parameter keepsPages: whether the device keeps pages that hold their data. In this case, an
+  ///   image that differs from the old image in one byte runs before it, so that the slot holds
+  ///   this image.
+  package init(
+    _ pair: ImagePair, on profile: SimulationProfile, keepingPages keepsPages: Bool = false,
+    key: [UInt8]?
+  ) throws(CommandFault) {
     self.pair = pair
     self.key = key
     flash = FlashMemory(size: profile.flashSize)
@@ -40,7 +47,17 @@ package struct ImageTrial: Sendable {
     var options = Self.options(key)
     options.patches.policy = .never
     options.mode = .withoutResponse
-    _ = try Self.update(quiet, flash, FirmwareUpdate(image: pair.old, options: options))
+    for image in keepsPages ? [Self.previous(of: pair.old), pair.old] : [pair.old] {
+      _ = try Self.update(quiet, flash, FirmwareUpdate(image: image, options: options))
+    }
+  }
+
+  private static func previous(of image: FirmwareImage) -> FirmwareImage {
+    var bytes = image.bytes
+    bytes[bytes.count - 1] ^= 1
+    return FirmwareImage(
+      name: image.name, format: .binary, bytes: bytes, version: image.version,
+      hardware: image.hardware)
   }
 
   /// Updates a copy of the device over a new link, and returns the result.

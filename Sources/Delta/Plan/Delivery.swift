@@ -22,11 +22,13 @@ package struct Delivery: Sendable {
   package let bytesAtPages: [Int]
   /// The number of pages up to the end of each part.
   let partEnds: [Int]
+  /// For each page, whether the slot is expected to hold it already; empty if this is unknown.
+  let unchanged: [Bool]
   package private(set) var forecast: DeliveryForecast
 
   init(
     content: Content, bytes: [UInt8], codecs: [PatchCodec], partSize: Int, bytesAtPages: [Int],
-    partEnds: [Int], under conditions: DeliveryConditions
+    partEnds: [Int], unchanged: [Bool] = [], under conditions: DeliveryConditions
   ) {
     self.content = content
     self.bytes = bytes
@@ -34,8 +36,10 @@ package struct Delivery: Sendable {
     self.partSize = partSize
     self.bytesAtPages = bytesAtPages
     self.partEnds = partEnds
+    self.unchanged = unchanged
     forecast = conditions.forecast(
-      bytesAtPages: bytesAtPages, partEnds: partEnds, isDecoded: content != .plain)
+      bytesAtPages: bytesAtPages, partEnds: partEnds, isDecoded: content != .plain,
+      unchanged: unchanged)
   }
 
   /// Predicts the delivery of the same bytes over another link, or into another flash with pages of
@@ -43,7 +47,8 @@ package struct Delivery: Sendable {
   package func predicted(under conditions: DeliveryConditions) -> Delivery {
     var other = self
     other.forecast = conditions.forecast(
-      bytesAtPages: bytesAtPages, partEnds: partEnds, isDecoded: content != .plain)
+      bytesAtPages: bytesAtPages, partEnds: partEnds, isDecoded: content != .plain,
+      unchanged: unchanged)
     return other
   }
 

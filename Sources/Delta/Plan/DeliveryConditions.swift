@@ -10,6 +10,8 @@ package struct DeliveryConditions: Equatable, Sendable {
   /// Whether pages are erased before their data arrives, so that erasing does not delay the
   /// transfer.
   package var isErasedAhead: Bool
+  /// Whether pages that already hold their data are neither erased nor written.
+  package var keepsPages: Bool
   /// The number of bytes that the device buffers while its flash is busy.
   package var receiveBuffer: Int
   /// The rate of the device's decoder in image bytes per second, without the time of the flash;
@@ -21,8 +23,8 @@ package struct DeliveryConditions: Equatable, Sendable {
 
   package init(
     bytesPerSecond: Double, pageSize: Int = 4096, eraseSeconds: Double = 0.085,
-    writeSeconds: Double = 0.04, isErasedAhead: Bool = false, receiveBuffer: Int = 4096,
-    decodingRate: Double? = nil, secondsBetweenResets: Double = 600
+    writeSeconds: Double = 0.04, isErasedAhead: Bool = false, keepsPages: Bool = false,
+    receiveBuffer: Int = 4096, decodingRate: Double? = nil, secondsBetweenResets: Double = 600
   ) {
     precondition(bytesPerSecond > 0 && pageSize > 0 && secondsBetweenResets > 0)
     precondition(decodingRate ?? 1 > 0)
@@ -31,26 +33,31 @@ package struct DeliveryConditions: Equatable, Sendable {
     self.eraseSeconds = eraseSeconds
     self.writeSeconds = writeSeconds
     self.isErasedAhead = isErasedAhead
+    self.keepsPages = keepsPages
     self.receiveBuffer = receiveBuffer
     self.decodingRate = decodingRate
     self.secondsBetweenResets = secondsBetweenResets
   }
 
-  /// Returns the time to create a page from a patch, or only to write a received page. The
+  /// Returns the times to create each page from a patch, or only to write a received page. The
   /// processor waits for the flash, so the times of decoder and flash add up.
-  private func secondsPerPage(isDecoded: Bool) -> Double {
+  private func pageTimes(count: Int, isDecoded: Bool, unchanged: [Bool]) -> [Double] {
     let decoding = isDecoded ? decodingRate.map { Double(pageSize) / $0 } ?? 0 : 0
-    return writeSeconds + (isErasedAhead ? 0 : eraseSeconds) + decoding
+    let flash = writeSeconds + (isErasedAhead ? 0 : eraseSeconds)
+    return (0..<count).map { page in
+      decoding + (keepsPages && page < unchanged.count && unchanged[page] ? 0 : flash)
+    }
   }
 
   /// The time of a stream. `bytesAtPages` contains the number of stream bytes up to the end of each
   /// page, `partEnds` the number of pages up to the end of each part; `isDecoded` is `false` for
-  /// the image itself.
+  /// the image itself. `unchanged` states the pages that the slot already holds.
   package func forecast(
-    bytesAtPages: [Int], partEnds: [Int], isDecoded: Bool
+    bytesAtPages: [Int], partEnds: [Int], isDecoded: Bool, unchanged: [Bool] = []
   ) -> DeliveryForecast {
-    let secondsPerPage = secondsPerPage(isDecoded: isDecoded)
-    let writtenAt = writingTimes(bytesAtPages, secondsPerPage)
+    let pageTimes = pageTimes(
+      count: bytesAtPages.count, isDecoded: isDecoded, unchanged: unchanged)
+    let writtenAt = writingTimes(bytesAtPages, pageTimes)
     var loss = 0.0
     var start = 0.0
     for end in partEnds where end > 0 && end <= writtenAt.count {
@@ -61,18 +68,18 @@ package struct DeliveryConditions: Equatable, Sendable {
     return DeliveryForecast(
       seconds: writtenAt.last ?? 0,
       airSeconds: Double(bytesAtPages.last ?? 0) / bytesPerSecond,
-      flashSeconds: secondsPerPage * Double(bytesAtPages.count), resetSeconds: loss)
+      flashSeconds: pageTimes.reduce(0, +), resetSeconds: loss)
   }
 
   /// The time at which each page is written: when its bytes have arrived and the previous page is
   /// written. Bytes are sent only while the buffer has space.
-  private func writingTimes(_ bytesAtPages: [Int], _ secondsPerPage: Double) -> [Double] {
+  private func writingTimes(_ bytesAtPages: [Int], _ pageTimes: [Double]) -> [Double] {
     var writtenAt: [Double] = []
     var sentAt = 0.0
     var sent = 0
     // The number of pages to write before the last bytes of this page fit into the buffer.
     var before = 0
-    for bytes in bytesAtPages {
+    for (bytes, pageTime) in zip(bytesAtPages, pageTimes) {
       while before < writtenAt.count, bytesAtPages[before] + receiveBuffer < bytes { before += 1 }
       sentAt += Double(bytes - sent) / bytesPerSecond
       if before > 0 {
@@ -80,7 +87,7 @@ package struct DeliveryConditions: Equatable, Sendable {
         sentAt = max(sentAt, writtenAt[before - 1] + Double(waiting) / bytesPerSecond)
       }
       sent = bytes
-      writtenAt.append(max(sentAt, writtenAt.last ?? 0) + secondsPerPage)
+      writtenAt.append(max(sentAt, writtenAt.last ?? 0) + pageTime)
     }
     return writtenAt
   }

@@ -26,6 +26,9 @@ package struct DeliveryPlanner {
   private let image: [UInt8]
   private let abilities: DecoderAbilities
   private let conditions: DeliveryConditions
+  /// The expected content of the slot before the update. If the device keeps pages, its equal pages
+  /// cost no flash time.
+  package var slot: [UInt8] = []
   /// Returns a stored stream, or composes the stream. A composed stream may be stored unless it is
   /// `.plain`.
   package var remembering: (Recipe, _ compose: () -> Delivery) -> Delivery = { $1() }
@@ -75,7 +78,17 @@ package struct DeliveryPlanner {
     let bytesAtPages = (1...pages).map { min($0 * page, image.count) }
     return Delivery(
       content: .plain, bytes: image, codecs: [], partSize: image.count,
-      bytesAtPages: bytesAtPages, partEnds: Array(1...pages), under: conditions)
+      bytesAtPages: bytesAtPages, partEnds: Array(1...pages), unchanged: unchanged,
+      under: conditions)
+  }
+
+  /// For each page of the image, whether the slot holds it already.
+  private var unchanged: [Bool] {
+    let page = abilities.pageSize
+    return stride(from: 0, to: image.count, by: page).map { start in
+      let end = min(start + page, image.count)
+      return end <= slot.count && image[start..<end] == slot[start..<end]
+    }
   }
 
   /// The image itself, and streams with and without a base in parts of every size, for comparison
@@ -180,7 +193,7 @@ package struct DeliveryPlanner {
       content: base.bytes.isEmpty ? .compressed : .difference, bytes: bytes, codecs: used,
       partSize: min(partSize, image.count), bytesAtPages: bytesAtPages,
       partEnds: Array(stride(from: pagesInPart, to: pages, by: pagesInPart)) + [pages],
-      under: conditions)
+      unchanged: unchanged, under: conditions)
   }
 
   /// The stream of a prebuilt patch, which consists of one part.

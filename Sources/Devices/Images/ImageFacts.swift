@@ -34,6 +34,7 @@ extension FirmwareImage {
     case .microbit(let image): rows += image.programs.map { ["micro:bit", $0.words] }
     case .mcuboot(let image, let place):
       rows += place.facts + image.facts(holding: integrityWord)
+      rows += BootloaderCosts(of: self, pageSize: 4096)?.facts ?? []
       rows += installer.map { $0.parts.map { ["installs", $0.words] } } ?? []
     case .nordic(let packet): rows += packet.facts(holding: integrityWord)
     case .esp(let image): rows += image.facts(holding: integrityWord)

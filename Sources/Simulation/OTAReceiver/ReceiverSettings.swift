@@ -44,6 +44,11 @@ struct ReceiverSettings: KindSettings {
       "pages that hold their data are neither erased nor written; not with erase-ahead (no)",
       \.receiver.keepsPages),
     KindKey(
+      "patch-level",
+      "patches of format 1 (1), also of format 2 with heatshrink (2), also with the range coder (3)",
+      "1, 2 or 3", \.receiver.patchLevel
+    ) { Quantity.count($0).flatMap { (1...3).contains($0) ? $0 : nil } },
+    KindKey(
       "decode", "the rate of the patch decoder in image bytes per second (no time)",
       "a rate such as 70K, 4K or more", \.receiver.decodingRate, decodingRate),
   ]

@@ -252,12 +252,15 @@ extension ReceiverMachine {
     return true
   }
 
-  /// Returns the answer to PATCH INFO, with the previous image if the profile requires this. The
-  /// answer is 8D, result, 9 bytes, size and CRC32 of the running image, and the decoding rate.
+  /// Returns the answer to PATCH INFO with the patch formats of the profile, and with the previous
+  /// image if the profile requires this. The answer is 8D, result, formats, codecs (2 bytes),
+  /// 6 bytes, size and CRC32 of the running image, and the decoding rate.
   private func reported(_ answer: [UInt8]) -> [UInt8] {
-    guard kind.base == .former, former.size > 0, answer.count == 20, answer[0] == 0x8D else {
-      return answer
-    }
+    guard answer.count == 20, answer[0] == 0x8D else { return answer }
+    var answer = answer
+    if kind.patchLevel < 2 { answer[2] &= ~4 }
+    if kind.patchLevel < 3 { answer[4] &= ~1 }
+    guard kind.base == .former, former.size > 0 else { return answer }
     return answer[..<11] + former.size.littleEndianBytes + former.crc32.littleEndianBytes
       + answer[19...]
   }

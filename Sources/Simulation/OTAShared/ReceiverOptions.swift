@@ -23,6 +23,9 @@ struct ReceiverOptions: Hashable, Sendable {
   var erasesAhead = false
   /// Whether the device neither erases nor writes a page that already holds its data (15).
   var keepsPages = false
+  /// The formats of patches that the device reports, as OTA_DELTA_LEVEL: 1 = format 1, 2 = also
+  /// format 2 with heatshrink, 3 = also the range coder.
+  var patchLevel = 3
   /// The rate at which the processor decodes patches, in image bytes per second; `nil` = decoding
   /// takes no time, and the device does not report its rate.
   var decodingRate: Int?

@@ -121,6 +121,8 @@ package struct OTAInfo: Equatable, Sendable {
   package let takesPatches: Bool
   /// Whether the device erases pages of its slot before their data arrives.
   package let erasesAhead: Bool
+  /// Whether the device neither erases nor writes a page that already holds its data.
+  package let keepsPages: Bool
   package let hardware: HardwareID
   package let slotSize: Int
   package let pageSize: Int
@@ -136,6 +138,7 @@ package struct OTAInfo: Equatable, Sendable {
     hasSink = flags & 4 != 0
     takesPatches = flags & 8 != 0
     erasesAhead = flags & 16 != 0
+    keepsPages = flags & 32 != 0
     hardware = HardwareID(try reader.uint32())
     slotSize = Int(try reader.uint32())
     pageSize = Int(try reader.uint32())

@@ -11,6 +11,8 @@ package struct ReceiverFacts: Equatable, Sendable {
   /// The size of the slot in bytes.
   package let slotSize: Int
   package let erasesAhead: Bool
+  /// Whether pages that already hold their data are neither erased nor written.
+  package let keepsPages: Bool
   /// The abilities of the decoder; `nil` = the device does not support patches, or was not asked.
   package let decoder: DecoderAbilities?
   /// The rate of the decoder in image bytes per second; `nil` = not reported.
@@ -23,6 +25,7 @@ package struct ReceiverFacts: Equatable, Sendable {
     bufferSize = session.info.bufferSize
     slotSize = session.info.slotSize
     erasesAhead = session.info.erasesAhead
+    keepsPages = session.info.keepsPages
     decoder = session.patching?.abilities
     decodingRate = session.patching?.info.decodingRate
     running = session.patching?.running

@@ -38,7 +38,7 @@ private struct Gain {
     rows = try benchmark.rows(over: link, to: isPredicted ? nil : profile)
   }
 
-  private static func image(_ bytes: [UInt8]) -> FirmwareImage {
+  static func image(_ bytes: [UInt8]) -> FirmwareImage {
     FirmwareImage(
       name: "app.bin", format: .binary, bytes: bytes, version: nil, hardware: nil)
   }
@@ -93,6 +93,31 @@ private struct Gain {
       let ratio = one.seconds / other.seconds
       #expect(ratio > 0.9 && ratio < 1.1, "\(one.content) on \(profile): \(ratio)")
     }
+  }
+
+  /// If the slot holds an image like the old image, a device that keeps pages writes few pages.
+  @Test func pagesThatDoNotChangeTakeNoFlashTime() throws {
+    let change = RelinkedFirmware(size: 160 * 1024, changing: 0)
+    let link = "sim:?phy=2M&interval=15ms&keep-pages="
+    let all = try Gain(link + "no", change).row(.difference)
+    let kept = try Gain(link + "yes", change).row(.difference)
+    #expect(kept.seconds < all.seconds / 4, "\(kept.seconds) and \(all.seconds) s")
+    #expect(kept.limitShare < 1.02)
+    let predicted = try Gain(link + "yes", change, isPredicted: true).row(.difference)
+    #expect(abs(predicted.seconds - kept.seconds) < 0.5, "\(predicted.seconds), \(kept.seconds)")
+  }
+
+  /// The costs of MCUboot for an image of 320 kB: twice 79 pages of 125 ms for a swap.
+  @Test func theCostsOfTheBootloaderFollowFromTheFlash() throws {
+    let body = (0..<320_000).map { UInt8(truncatingIfNeeded: $0 &* 7 ^ $0 >> 8) }
+    let bytes = SampleImage.mcuboot(body, version: FirmwareVersion(1, 0, 0))
+    let image = try #require(FirmwarePackage.decode(name: "app.bin", bytes: bytes).parts.first)
+    let costs = try #require(BootloaderCosts(of: image, pageSize: 4096))
+    #expect(costs.pages == (bytes.count + 4095) / 4096)
+    #expect(abs(costs.swapSeconds(erase: 0.085, write: 0.04) - Double(costs.pages) * 0.25) < 1e-9)
+    #expect(costs.overwriteSeconds(erase: 0.085, write: 0.04) * 2 > 19)
+    #expect(costs.compressedSize <= costs.size)
+    #expect(BootloaderCosts(of: Gain.image(bytes), pageSize: 4096) == nil)
   }
 
   @Test func aDeviceWithoutPatchesReceivesImages() throws {

@@ -55,6 +55,23 @@ import Testing
     #expect(abs(image.seconds - 3 * 0.04) < 1e-6)
   }
 
+  /// Pages that the slot already holds cost no flash time if the device keeps such pages.
+  @Test func theForecastOmitsPagesThatDoNotChange() {
+    var random = SplitMix64(seed: 5)
+    var image = random.bytes(40_960)
+    let slot = image
+    image[5000] ^= 1
+    var planner = DeliveryPlanner(
+      image: image, abilities: Self.abilities, conditions: conditions(1e9, erasedAhead: false))
+    planner.slot = slot
+    let plain = planner.plain
+    #expect(abs(plain.forecast.seconds - 10 * 0.125) < 1e-3)
+    var keeping = conditions(1e9, erasedAhead: false)
+    keeping.keepsPages = true
+    #expect(abs(plain.predicted(under: keeping).forecast.seconds - 0.125) < 1e-3)
+    #expect(planner.composed(against: PatchBase(slot)).unchanged.filter { $0 }.count == 9)
+  }
+
   /// Data that arrives while a page is written must wait on the air, because the buffer is limited.
   @Test func theBufferLimitsTheLeadOfTheLink() {
     var slow = conditions(10_000, erasedAhead: true)
