@@ -92,7 +92,8 @@ import Testing
     try #require(run.waitUntilItSays("pause by ", "@", ": lunch"))
     let status = try fleet("status").output
     #expect(status.contains("waiting: an operator must resume the run"), "\(status)")
-    #expect(status.contains(/last command: pause by .*@.*: lunch, (just now|\d+ s ago)/), "\(status)")
+    #expect(
+      status.contains(/last command: pause by .*@.*: lunch, (just now|\d+ s ago)/), "\(status)")
     #expect(try fleet("cancel", "--yes", "--as", "bo").status == 0)
     #expect(run.end().status == 4)
     let report = try fleet("report", "--json")
