@@ -116,7 +116,7 @@ struct FleetRetryCommand: RequestCommand {
   var runName: String? { run }
   var command: OperatorCommand { .retry(devices) }
 
-  /// The number of devices to print; a run may have thousands.
+  /// The maximum number of device names to print; a run may have thousands of devices.
   private static let namedMaximum = 10
 
   func lines(for followed: FleetRequest.Followed) -> [String] {

@@ -68,7 +68,8 @@ public struct WaveThresholds: Hashable, Sendable, Codable {
   public var successPercent: Int
   /// The number of failures that stops the wave immediately.
   public var stop: Limit
-  /// The minimum percentage of seen devices in the wave that a verdict requires, 0…100.
+  /// The minimum percentage of the wave's devices that must be judged (updated or failed), 0…100.
+  /// With fewer judged devices, the verdict is `inconclusive` unless the failure limit is reached.
   public var seenPercent: Int
   /// The action when a wave reaches its failure limit; `nil` = the run ends.
   public var stopAction: StopAction?

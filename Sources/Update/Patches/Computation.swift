@@ -6,7 +6,8 @@ import Synchronization
 /// With `threads`, other links continue during a computation. With `inline`, a computation in a
 /// simulation takes no virtual time, and every run is identical.
 public struct Computation: Sendable {
-  /// The maximum number of waiting computations, which exceeds the number of updates on one host.
+  /// The maximum number of computations that wait for one thread; it exceeds the number of updates
+  /// on one host.
   private static let waitersMaximum = 4096
 
   /// One gate for each thread; `nil` = the executor of the task.

@@ -15,7 +15,8 @@ extension UpdateContext {
     if let obstacle = try await obstacle(to: decision) { throw .noPatch(obstacle) }
   }
 
-  /// Returns the reason why no patch is possible, as far as it is known before its creation.
+  /// Returns the reason why no patch is possible, if the reason is known before the patch is
+  /// created; otherwise `nil`.
   ///
   /// - Parameter decision: the decision, which does not contain the bytes of the base.
   func obstacle(
@@ -46,8 +47,7 @@ extension UpdateContext {
     let made = await reportingCreation(
       on: bases.computation
     ) { () async -> DeliveryDecision.Decision? in
-      // Inline computations cannot be interrupted, because a simulation does not wait for external
-      // events.
+      // An inline computation does not enter the gate, because no other task runs during it.
       let waits = bases.computation.isElsewhere
       if waits, await shelf.gate.enter() != .entered { return nil }
       defer { if waits { shelf.gate.leave() } }

@@ -67,7 +67,7 @@ public enum UpdateStage: String, Sendable, CaseIterable {
   case activate
   /// The host searches for the device.
   case reconnect
-  /// The running image is read back; an image on trial is made permanent.
+  /// The host checks which image runs, and makes an image on trial permanent.
   case confirm
 }
 

@@ -72,7 +72,7 @@ extension SMPSession {
   }
 
   private func erase(_ imageIndex: Int) async throws(UpdateFault) {
-    // The upload erases its slot, which is slot 0 if no image is active.
+    // The upload writes the slot that is not active, or slot 0 if no slot is active.
     let slot =
       switch facts.running(imageIndex)?.slot {
       case 0: 1

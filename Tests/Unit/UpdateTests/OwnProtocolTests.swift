@@ -254,7 +254,8 @@ final class DropDevice: Sendable {
     }
   }
 
-  /// The links of the next host.
+  /// Creates the stream that receives the device's end of each link that `dialer` opens from now on.
+  /// The stream replaces an earlier stream.
   func open() -> AsyncStream<MemoryLink> {
     let (links, door) = AsyncStream.makeStream(of: MemoryLink.self)
     memory.withLock { $0.door = door }

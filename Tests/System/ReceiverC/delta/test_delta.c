@@ -343,8 +343,8 @@ static void other_words(const char *name, const uint8_t *head, uint32_t head_siz
 #define BYTES(...) (const uint8_t[]){__VA_ARGS__}, sizeof((const uint8_t[]){__VA_ARGS__})
 
 static void test_other_words(void) {
-  // The header and the size, the data format, a difference of 0 bytes, extra bytes, and the last
-  // seek.
+  // Each patch consists of the header and the size, the data format, a difference of 0 bytes, extra
+  // bytes, and the last seek.
   other_words("a last seek before the base", BYTES(0, 0x83, 1, 0, 0, 0x83, 1), BYTES(0x60));
   other_words("a last seek after the base", BYTES(0, 0x83, 1, 0, 0, 0x83, 1),
               BYTES(0xBF, 0xFF, 0xFF, 0xFF, 0x0F));
