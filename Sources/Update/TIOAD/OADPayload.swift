@@ -26,7 +26,7 @@ struct OADPayload: Equatable, Sendable {
       announcement = Self.announcement(ofMCUboot: image.bytes)
       headerSize = 0
       (oad, mcuboot) = (nil, content.version)
-    case .plain, .nordic, .esp, .gbl, .telink: return nil
+    case .plain, .nordic, .esp, .gbl, .telink, .suota, .microbit: return nil
     }
   }
 
