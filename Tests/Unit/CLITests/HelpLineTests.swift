@@ -22,10 +22,10 @@ import Testing
     covers(Samples.connects.map(Samples.place), 7, "ConnectFault")
     covers(Samples.surveys.map(Samples.place), 10, "MgmtFault")
     covers(Samples.states.map(Samples.place), 11, "StateFault")
-    covers(Samples.files.map(Samples.place), 5, "FileFault")
+    covers(Samples.files.map(Samples.place), 6, "FileFault")
     covers(Samples.proofs.map(Samples.place), 9, "ProofFault")
     covers(Samples.imageFiles.map(Samples.place), 6, "ImageFileFault")
-    covers(Samples.firmware.map(Samples.place), 20, "FirmwareFault")
+    covers(Samples.firmware.map(Samples.place), 22, "FirmwareFault")
   }
 }
 
