@@ -13,6 +13,7 @@ public struct MicrobitProgram: Equatable, Sendable {
   /// Finds the script in an application.
   ///
   /// - Parameters:
+  ///   - board: the board for which the application was built.
   ///   - start: the flash address of the first byte.
   ///   - application: the bytes of runtime and script.
   public init(board: MicrobitBoard, start: Int, application: [UInt8]) {
