@@ -95,7 +95,7 @@ static void run_step_size(ota_delta *d) {
   d->phase++;
 }
 
-/// Moves to another place of the base; at the end of the part, there is none.
+/// Moves to another place of the base; the end of a part has no such place.
 static void run_seek(ota_delta *d) {
   uint32_t to = d->negative ? d->from - d->number : d->from + d->number;
   if (d->image_left == 0) {

@@ -151,7 +151,8 @@ extension ImageBenchmark {
     return notes
   }
 
-  /// `pages that do not change: 52 of 55; the slot is assumed to hold app-1.2.0.bin, as after a swap`
+  /// A sentence such as `pages that do not change: 52 of 55; the slot is assumed to hold
+  /// app-1.2.0.bin, as after a swap`.
   private var keptSentence: String? {
     guard receiver.keepsPages else { return nil }
     let pages = self.pages

@@ -89,7 +89,7 @@ struct MicrobitHex {
     return highest > MicrobitBoard.flashSizeOfV1 ? [.v2] : MicrobitBoard.allCases
   }
 
-  /// Returns the data between SoftDevice and bootloader; `nil` if there is none.
+  /// Returns the data between SoftDevice and bootloader; `nil` without such data.
   func application(
     of board: MicrobitBoard
   ) throws(TextFault<IntelHexFault>) -> (bytes: [UInt8], layout: AddressLayout)? {

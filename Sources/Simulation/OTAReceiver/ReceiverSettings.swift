@@ -45,7 +45,7 @@ struct ReceiverSettings: KindSettings {
       \.receiver.keepsPages),
     KindKey(
       "patch-level",
-      "patches of format 1 (1), also of format 2 with heatshrink (2), also with the range coder (3)",
+      "patches of format 1 (1), also format 2 with heatshrink (2), also with the range coder (3)",
       "1, 2 or 3", \.receiver.patchLevel
     ) { Quantity.count($0).flatMap { (1...3).contains($0) ? $0 : nil } },
     KindKey(

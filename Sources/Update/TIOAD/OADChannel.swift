@@ -68,7 +68,7 @@ struct OADChannel: Sendable {
     return nil
   }
 
-  /// Returns the first matching answer within a time; `nil` if there is none.
+  /// Returns the first matching answer within a time; `nil` without such an answer.
   func answer<Value>(
     _ stage: UpdateStage, within limit: Duration, _ read: (OADNotice) -> Value?
   ) async throws(UpdateFault) -> Value? {
@@ -129,7 +129,7 @@ struct OADChannel: Sendable {
 
   // MARK: Notifications
 
-  /// Returns the next notification of Control without waiting; `nil` if there is none.
+  /// Returns the next notification of Control without waiting; `nil` without a notification.
   func poll(_ stage: UpdateStage) throws(UpdateFault) -> OADNotice? {
     guard let received = notices.poll() else { return nil }
     return try Self.notice(received.value, stage)

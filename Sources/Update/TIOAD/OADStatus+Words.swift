@@ -136,7 +136,7 @@ extension ProtocolRefusal {
     code: "image size", meaning: "it needs an image that is padded to the size of its slot",
     advice: "A device with external flash expects a complete slot; the old application still runs.",
     kind: .unsuitable,
-    remedy: .advice("Create the image with imgtool's options --pad and --slot-size."))
+    remedy: .advice("Let imgtool pad the image to the size of the slot."))
 
   /// The device did not answer.
   static let oadNoAnswer = ProtocolRefusal(

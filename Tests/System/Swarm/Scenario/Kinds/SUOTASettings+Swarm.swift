@@ -32,6 +32,9 @@ extension SUOTASettings: SwarmKind {
       ]
     }
     device.settings.append("replaced=\(draw.either())")
+    // A bank that already contains the image refuses it until the device starts the image. With
+    // these faults, the device does not start it.
+    device.hidden = [.comesBackOld, .reverts]
     return device
   }
 }
