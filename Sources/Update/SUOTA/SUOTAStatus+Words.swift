@@ -82,7 +82,7 @@ extension SUOTAStatus {
     case .sameImage, .sameInactiveImage:
       (
         "the bank already contains an image with this version and build time",
-        "Restart the device to start this image, or choose the other bank.", .unsuitable,
+        "A restart starts this image, unless its bootloader rejects it.", .unsuitable,
         .restartDevice
       )
     case .flashRead:
