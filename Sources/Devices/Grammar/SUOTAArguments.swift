@@ -30,6 +30,12 @@ package struct SUOTAArguments: ParsableArguments, Sendable {
 
   package init() {}
 
+  package func validate() throws {
+    guard suotaBank ?? 0 <= 2 else {
+      throw ValidationError("--suota-bank is 0 (the older image), 1 or 2")
+    }
+  }
+
   /// Parses 8 hexadecimal digits.
   private static func pins(_ text: String) throws -> UInt32 {
     guard text.count == 8, text.allSatisfy(\.isHexDigit), let pins = UInt32(text, radix: 16) else {
