@@ -182,7 +182,7 @@ package struct KeyValueBucket: Sendable {
   }
 
   /// Returns a watch of the existing entries and of all later changes. `keys` may contain
-  /// wildcards.
+  /// wildcards. The watch reports each revision once.
   package func watch(_ keys: String = ">", includingHistory: Bool = false) -> KeyValueWatch {
     KeyValueWatch(bucket: self, keys: keys, includesHistory: includingHistory)
   }

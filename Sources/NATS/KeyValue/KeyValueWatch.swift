@@ -13,6 +13,9 @@ package struct KeyValueWatch: AsyncSequence, Sendable {
   let bucket: KeyValueBucket
   let keys: String
   let includesHistory: Bool
+  /// The time after which the server sends entries again that are not acknowledged. A new consumer
+  /// requests missing entries, so the time can be longer than the life of a watch.
+  package var acknowledgementLimit = Duration.seconds(86_400)
 
   package func makeAsyncIterator() -> AsyncIterator { AsyncIterator(self) }
 
@@ -46,6 +49,8 @@ package struct KeyValueWatch: AsyncSequence, Sendable {
           guard !mustReportCurrent else { continue }
           let (message, facts) = try await source.next()
           failures = 0
+          // An entry that the server has sent again.
+          guard facts.sequence > lastRevision else { continue }
           guard
             let entry = KeyValueEntry(
               subject: message.subject, sequence: facts.sequence, headers: message.headers,
@@ -87,6 +92,7 @@ private final class Source {
     var start: String
     var firstSequence: UInt64?
     var lifetime: Int64
+    var acknowledgementLimit: Int64
     /// An acknowledgement also acknowledges all earlier entries.
     var acknowledgement = "all"
     var openMaximum = -1
@@ -100,6 +106,7 @@ private final class Source {
       case start = "deliver_policy"
       case firstSequence = "opt_start_seq"
       case lifetime = "inactive_threshold"
+      case acknowledgementLimit = "ack_wait"
       case acknowledgement = "ack_policy"
       case openMaximum = "max_ack_pending"
       case replay = "replay_policy"
@@ -171,7 +178,8 @@ private final class Source {
       name: name.consumer, filter: watch.bucket.subject(watch.keys),
       start: revision > 0
         ? "by_start_sequence" : watch.includesHistory ? "all" : "last_per_subject",
-      firstSequence: revision > 0 ? revision + 1 : nil, lifetime: lifetime.nanoseconds)
+      firstSequence: revision > 0 ? revision + 1 : nil, lifetime: lifetime.nanoseconds,
+      acknowledgementLimit: watch.acknowledgementLimit.nanoseconds)
     let reply: Reply = try await stream.call(
       "CONSUMER.CREATE.\(name.stream).\(name.consumer)",
       ConsumerRequest(stream: name.stream, configuration: configuration))

@@ -104,6 +104,27 @@ import Testing
     #expect(keys.count == count && Set(keys).count == count)
   }
 
+  /// The server sends entries again that are not acknowledged within a millisecond.
+  @Test(arguments: NATSServer.Version.allCases)
+  func aWatchReportsEachRevisionOnce(_ version: NATSServer.Version) async throws {
+    let server = try await NATSServer(version)
+    let state = try await Self.bucket(server)
+    for number in 0..<10 { try await state.put("k.\(number)", [1]) }
+    var hasty = state.watch()
+    hasty.acknowledgementLimit = .milliseconds(1)
+    var watch = hasty.makeAsyncIterator()
+    var revisions: [UInt64] = []
+    while case .entry(let entry) = try await watch.next(isolation: nil) {
+      revisions.append(entry.revision)
+      for _ in 0..<20 { _ = try await state.entry("k.0") }
+    }
+    let last = try await state.put("k.10", [1])
+    while revisions.last != last, case .entry(let entry)? = try await watch.next(isolation: nil) {
+      revisions.append(entry.revision)
+    }
+    #expect(revisions == Array(1...11))
+  }
+
   @Test(arguments: NATSServer.Version.allCases)
   func aWatchContinuesAfterACrash(_ version: NATSServer.Version) async throws {
     let server = try await NATSServer(version)
