@@ -26,10 +26,11 @@ struct Visit {
     std::sort(entries.begin(), entries.end(), [](const auto &left, const auto &right) {
       return left.first->source().begin < right.first->source().begin;
     });
-    for (auto [key, node] : entries) entry(path, *key, *node);
+    for (auto [key, node] : entries) entry(path, *key, *node, table.source().begin.line);
   }
 
-  void entry(const std::string &path, const toml::key &key, const toml::node &node) const {
+  void entry(
+      const std::string &path, const toml::key &key, const toml::node &node, uint32_t table_line) const {
     const std::string name(key.str());
     if (auto *inner = node.as_table()) {
       table(path.empty() ? name : path + "\n" + name, *inner);
@@ -47,7 +48,8 @@ struct Visit {
       kind = OTAFLASH_TOML_OTHER;
     }
     const auto place = key.source().begin;
-    visitor(context, path.c_str(), name.c_str(), kind, text.c_str(), place.line, place.column);
+    visitor(
+        context, path.c_str(), name.c_str(), kind, text.c_str(), place.line, place.column, table_line);
   }
 };
 

@@ -117,9 +117,11 @@ extension FleetForecast {
     expected = Self.meanEndings(of: runs)
     stoppedShare = Double(runs.count { $0.end == .stopped }) / Double(runs.count)
     pausedShare = Double(runs.count { $0.end == .paused }) / Double(runs.count)
-    limit = Self.limit(of: runs, hasWindow: trial.campaign.window != nil)
+    let hasWindow = trial.campaign.window != nil || !trial.campaign.siteWindows.isEmpty
+    limit = Self.limit(of: runs, hasWindow: hasWindow)
     savings = Self.meanSavings(of: runs)
-    approvals = trial.plan.campaign.waves.count(where: \.needsApproval)
+    // The last wave never waits for an approval.
+    approvals = trial.plan.campaign.waves.dropLast().count(where: \.needsApproval)
     whatIfSeeds = whatIf.first?.runs.count ?? 0
     let before = runs.prefix(whatIfSeeds).reduce(Duration.zero) { $0 + $1.took }
     self.whatIf = whatIf.map { change, runs in

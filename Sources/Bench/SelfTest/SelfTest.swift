@@ -2,9 +2,8 @@ import OtaflashFirmware
 import OtaflashSimulation
 import OtaflashUpdate
 
-/// A test of the complete chain without a device. It covers images, updates with the OTA service,
-/// SMP and the protocols of Nordic DFU with a lost link up to the verification, required refusals,
-/// and the requirements for the system.
+/// A test of the complete chain without a device. It covers images, updates with each protocol with
+/// a lost link up to the verification, required refusals, and the requirements for the system.
 package enum SelfTest {
   package static func checks(environment: [String: String]) -> [SelfTestCheck] {
     let host = SelfTestHost(environment: environment)
@@ -39,6 +38,30 @@ package enum SelfTest {
     (
       "InfiniTime",
       UpdateTrial(profile: "sim:infinitime?\(lateCut)", wanted: .proof(.version, resumes: false))
+    ),
+    (
+      "Espressif",
+      UpdateTrial(profile: "sim:esp-nimble?\(cut)", wanted: .proof(.version, resumes: false))
+    ),
+    (
+      "Silicon Labs",
+      UpdateTrial(profile: "sim:silabs?\(cut)", wanted: .proof(.version, resumes: false))
+    ),
+    (
+      "Telink",
+      UpdateTrial(profile: "sim:telink?\(cut)", wanted: .proof(.version, resumes: false))
+    ),
+    (
+      "SUOTA",
+      UpdateTrial(profile: "sim:suota?\(cut)", wanted: .proof(.version, resumes: false))
+    ),
+    (
+      "TI OAD",
+      UpdateTrial(profile: "sim:ti-oad?\(cut)", wanted: .proof(.version, resumes: false))
+    ),
+    (
+      "micro:bit",
+      UpdateTrial(profile: "sim:microbit?\(cut)", wanted: .proof(.version, resumes: false))
     ),
     (
       "patch",

@@ -12,10 +12,10 @@ extern "C" {
 enum otaflash_toml_kind { OTAFLASH_TOML_SCALAR, OTAFLASH_TOML_OTHER };
 
 // Receives each value in the order of the file. `table` is the path of its table, with '\n' between the keys.
-// `line` and `column` are those of the key, from 1.
+// `line` and `column` are those of the key, and `table_line` is the line where its table begins; all from 1.
 typedef void (*otaflash_toml_visitor)(
     void *context, const char *table, const char *key, enum otaflash_toml_kind kind, const char *value,
-    uint32_t line, uint32_t column);
+    uint32_t line, uint32_t column, uint32_t table_line);
 
 // The first error of a document.
 struct otaflash_toml_fault {

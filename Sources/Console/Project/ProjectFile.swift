@@ -119,7 +119,7 @@ package struct ProjectFile: Equatable, Sendable {
       case let table where table.count == 2 && table[0] == "profiles": profile = table[1]
       case let table:
         throw passage(
-          value.line, value.column,
+          value.tableLine, 1,
           "[\(table.joined(separator: "."))] is not a table of this file; write [profiles.NAME]")
       }
       guard let key = ProjectKey(rawValue: value.key) else {

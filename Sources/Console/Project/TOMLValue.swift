@@ -16,6 +16,8 @@ struct TOMLValue: Equatable, Sendable {
   let text: String?
   let line: Int
   let column: Int
+  /// The line where its table begins.
+  let tableLine: Int
 
   private final class Collector {
     var values: [TOMLValue] = []
@@ -29,7 +31,7 @@ struct TOMLValue: Equatable, Sendable {
       otaflash_toml_read(
         bytes.baseAddress?.assumingMemoryBound(to: CChar.self), bytes.count,
         Unmanaged.passUnretained(collector).toOpaque(),
-        { context, table, key, kind, value, line, column in
+        { context, table, key, kind, value, line, column, tableLine in
           guard let context, let table, let key, let value else { return }
           let path = String(cString: table)
           Unmanaged<Collector>.fromOpaque(context).takeUnretainedValue().values.append(
@@ -37,7 +39,7 @@ struct TOMLValue: Equatable, Sendable {
               table: path.isEmpty ? [] : path.split(separator: "\n").map(String.init),
               key: String(cString: key),
               text: kind == OTAFLASH_TOML_SCALAR ? String(cString: value) : nil,
-              line: Int(line), column: Int(column)))
+              line: Int(line), column: Int(column), tableLine: Int(tableLine)))
         }, &fault)
     }
     guard isRead else {

@@ -13,6 +13,9 @@ package final class JournalWriter: Sendable {
   private struct Page: Sendable {
     var entry: UpdateJournal.Entry
     var noted = 0
+    /// Whether an earlier run has sent a part of this image, and this run has not yet begun its
+    /// transfer.
+    var expectsResume = false
     /// The size in bytes of all images before the current image.
     var before = 0
     /// Whether writing an entry failed. The failure was reported, and no further entry is written.
@@ -42,13 +45,27 @@ package final class JournalWriter: Sendable {
       () throws(StateFault) in try journal.read()
     }
     records.console.note("journal of an earlier run", setAside: recalled?.setAside)
-    return recalled?.content
+    let entry = recalled?.content
+    page.withLock { page in
+      page.expectsResume =
+        entry.map {
+          $0.acknowledged > 0 && $0.imageCRC32 == page.entry.imageCRC32
+        } ?? false
+    }
+    return entry
   }
 
   package func observe(_ event: UpdateEvent) {
     switch event {
     case .part(_, let number, _):
       page.withLock { $0.before = sizes.prefix(number - 1).reduce(0, +) }
+    case .transferBegan(_, _, let isResumed):
+      let expectedResume = page.withLock { page in
+        defer { page.expectsResume = false }
+        return page.expectsResume
+      }
+      guard expectedResume, !isResumed else { return }
+      records.console.note("  the device has kept no part of it; the transfer starts over")
     case .progress(let acknowledged, _): note(acknowledged)
     default: break
     }

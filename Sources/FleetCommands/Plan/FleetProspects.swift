@@ -43,7 +43,6 @@ struct FleetProspects: Sendable {
   /// The number of concurrent queries. A query is short, and additional queries would wait for the
   /// same adapter.
   private static let atOnce = 4
-  private static let limit = Duration.seconds(60)
 
   private let campaign: LoadedCampaign
   private let bases: BaseFinder

@@ -59,9 +59,10 @@ final class BoardConsole: Sendable {
           if state.line.count < Self.lineMaximum { state.line.append(byte) }
           continue
         }
-        guard !state.line.isEmpty, state.pending.count < Self.pendingMaximum else { continue }
+        guard !state.line.isEmpty else { continue }
         let line = String(decoding: state.line, as: UTF8.self)
         state.line = []
+        guard state.pending.count < Self.pendingMaximum else { continue }
         state.pending.append(commands.answer(line).output)
       }
     }

@@ -89,8 +89,14 @@ struct SMPDataStore: Sendable {
 
   /// Replaces a file, and returns the operations that store the directory.
   mutating func store(_ file: File, at path: String) throws(Full) -> [FlashOperation] {
+    let former = files[path]
     files[path] = file
-    return try storeDirectory()
+    do throws(Full) {
+      return try storeDirectory()
+    } catch {
+      files[path] = former
+      throw error
+    }
   }
 
   /// Replaces the saved settings, and returns the operations that store the directory.

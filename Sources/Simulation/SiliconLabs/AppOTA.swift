@@ -109,9 +109,9 @@ struct AppOTA: SilabsMachine {
     phase = .idle
     do throws(FlashFault) {
       let file = try parts.flash.read(slot..<slot + received)
-      guard StoredProgram(file, requiresSignature: settings.requiresSignature) != nil else {
-        return []
-      }
+      let program = StoredProgram(
+        file, requiresSignature: settings.requiresSignature, sizeMaximum: parts.settings.slotSize)
+      guard program != nil else { return [] }
       record.markPending(
         SlotImage(
           size: UInt32(file.count), crc32: CRC32.checksum(file),
@@ -132,18 +132,17 @@ struct StoredProgram: Sendable {
   let bytes: [UInt8]
 
   /// Returns `nil` if the file is wrong or its program is outside of the application's area.
-  init?(_ file: [UInt8], requiresSignature: Bool) {
+  init?(_ file: [UInt8], requiresSignature: Bool, sizeMaximum: Int) {
     var stream = GBLStream(requiresSignature: requiresSignature)
     let parts: [GBLStream.Part]
     do throws(GBLStream.Fault) { parts = try stream.take(file) } catch { return nil }
     guard stream.isComplete else { return nil }
     var bytes: [UInt8] = []
     for part in parts {
-      guard part.address >= GBLAssembly.applicationAddress,
-        Int(part.address - GBLAssembly.applicationAddress) <= file.count
-      else { return nil }
+      guard part.address >= GBLAssembly.applicationAddress else { return nil }
       let start = Int(part.address - GBLAssembly.applicationAddress)
       let end = start + part.bytes.count
+      guard end <= sizeMaximum else { return nil }
       if bytes.count < end {
         bytes += [UInt8](repeating: 0xFF, count: end - bytes.count)
       }

@@ -113,7 +113,8 @@ final class SilabsFirmware: BoardFirmware {
     let file = try parts.flash.read(
       layout.slot(1)..<layout.slot(1) + Int(record.images[1].size))
     if !isKept, CRC32.checksum(file) == record.images[1].crc32,
-      let stored = StoredProgram(file, requiresSignature: settings.requiresSignature)
+      let stored = StoredProgram(
+        file, requiresSignature: settings.requiresSignature, sizeMaximum: layout.slotSize)
     {
       try loader.replaceApplication(with: stored.bytes)
       record.images[0] = SlotImage(describing: stored.bytes)

@@ -17,7 +17,7 @@ public struct SMPFileGet: Sendable {
 
   /// The maximum number of times that a file is read on one connection. A file that has changed is
   /// read again from its start.
-  private static let restartsMaximum = 2
+  private static let readsMaximum = 2
 
   /// The absolute path on the device.
   public let path: String
@@ -63,7 +63,7 @@ public struct SMPFileGet: Sendable {
     into bytes: inout [UInt8], from server: SMPFileServer
   ) async throws(UpdateFault) -> SMPFileEvidence {
     let context = server.context
-    for _ in 0..<restartsMaximum {
+    for _ in 0..<readsMaximum {
       context.observe(.stageBegan(.download))
       let began = context.clock.now
       var download = try await SMPFileDownload(from: server, holding: bytes)

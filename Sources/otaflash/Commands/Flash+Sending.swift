@@ -78,7 +78,7 @@ extension Flash {
     let job = FlashJob(
       package: firmware, destination: destination, notebook: notebook, limit: timeLimit?.duration,
       session: session, observe: observe)
-    noteEarlier(notebook.earlier(), firmware, session)
+    if !restart { noteEarlier(notebook.earlier(), firmware, session) }
     let result: UpdateResult
     do throws(CommandFault) {
       result = try await job.run(update)
@@ -112,7 +112,7 @@ extension Flash {
   private func noteEarlier(
     _ entry: UpdateJournal.Entry?, _ firmware: FirmwarePackage, _ session: Session
   ) {
-    guard let entry, !restart else { return }
+    guard let entry else { return }
     // The number of bytes acknowledged at the time of the interruption. The device reports the
     // resume offset later.
     let share = "about \(Text.grouped(entry.acknowledged)) of \(Text.grouped(entry.imageSize)) B"

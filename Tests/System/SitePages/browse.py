@@ -26,6 +26,11 @@ SEARCHES = {
     "GATTClient": "library/OtaflashGATT/GATTClient.html",
     "your device firmware": "docs/your-device.html",
     "campaign waves": "docs/fleet.html#waves",
+    "PineTime": "docs/devices.html",
+    "Ruuvi": "docs/devices.html",
+    "Bangle.js": "docs/devices.html",
+    "micro:bit": "docs/devices.html",
+    "LEGO hub": "docs/devices.html",
 }
 PICTURED = (
     "index.html", "README.html", "docs/fleet.html", "docs/coming-from.html", "docs/your-device.html",

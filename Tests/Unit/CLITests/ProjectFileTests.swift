@@ -55,7 +55,7 @@ import Testing
 
   @Test(arguments: [
     ("device = \"a\"\n  devise = \"b\"", 2, 3, "did you mean 'device'?"),
-    ("[profile.x]\ndevice = \"a\"", 2, 1, "[profiles.NAME]"),
+    ("mtu = 23\n[profile.x]\ndevice = \"a\"", 2, 1, "[profiles.NAME]"),
     ("mtu = [1]", 1, 1, "requires one value"), ("device = \"\"", 1, 1, "requires one value"),
     ("device = ", 1, 9, ""), ("device = \"a\"\ndevice = \"b\"", 2, 1, ""),
     ("key = 1979-05-27", 1, 1, "requires one value"),

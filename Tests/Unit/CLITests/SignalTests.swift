@@ -102,6 +102,7 @@ import Testing
     #expect(check.output.contains("press_twice: ended by SIGINT, cursor shown, resumed from"))
     #expect(check.output.contains("press_stop: ended by SIGINT, cursor shown, resumed from"))
     #expect(check.output.contains("press_quit: ended by SIGQUIT, cursor shown, resumed from"))
+    #expect(check.output.contains("nothing_kept: the next run started over"))
   }
 
   /// A backtrace shows the contents of memory, so no signal may print a backtrace. Each signal must

@@ -202,7 +202,7 @@ import Testing
       Wave("first", .count(2), needsApproval: true), Wave("all", .rest, needsApproval: true),
     ]
     let forecast = try await Self.trial("6", waves: waves).forecast(seeds: 1, changes: [])
-    #expect(forecast.approvals == 2 && forecast.successes == 6)
+    #expect(forecast.approvals == 1 && forecast.successes == 6)
   }
 
   /// The devices are not boards of the fleet, so only their number is known.
