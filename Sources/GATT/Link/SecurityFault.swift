@@ -35,7 +35,7 @@ extension AttributeSecurity {
   /// encryption is tried first.
   package func raised(after code: ATTErrorCode) -> AttributeSecurity? {
     switch code {
-    case .insufficientEncryption,
+    case .insufficientEncryption where !contains(.encryption),
       .insufficientAuthentication where !contains(.encryption):
       union(.encryption)
     case .insufficientAuthentication where !contains(.authentication): union(.authentication)

@@ -101,6 +101,16 @@ private final class SecurableLink: Link {
     #expect(outcome.complaint == nil)
   }
 
+  /// Insufficient Encryption on an encrypted link.
+  @Test func aDeviceThatAlwaysRequiresEncryptionReceivesTwoRequests() throws {
+    let outcome = try read([Self.refusal0F, Self.refusal0F], upTo: .encryption)
+    #expect(
+      outcome.result
+        == .failure(.refused(AttributeReference(AttributeHandle(3)), .insufficientEncryption)))
+    #expect(outcome.asked == [.encryption])
+    #expect(outcome.complaint == nil)
+  }
+
   @Test func aRefusalThatSecurityCannotFixIsReported() throws {
     // The codes are Insufficient Authorization and a key that is too short.
     for code in ["08", "0C"] {
