@@ -54,13 +54,14 @@ package final class AccountBook: Sendable {
     return state.withLock { state in
       if state.examined.map({ now - $0 >= Self.interval }) ?? true {
         state.examined = now
-        if let identity = file.identity, identity != state.identity { reload(&state, identity) }
+        let identity = file.identity
+        if identity != state.identity { reload(&state, identity) }
       }
       return body(state)
     }
   }
 
-  private func reload(_ state: inout State, _ identity: AccountsFile.Identity) {
+  private func reload(_ state: inout State, _ identity: AccountsFile.Identity?) {
     do throws(AccountsFault) {
       let (accounts, identity) = try file.readWithIdentity()
       let examined = state.examined

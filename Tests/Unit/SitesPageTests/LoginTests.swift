@@ -125,6 +125,23 @@ import Testing
     }
   }
 
+  /// The accounts remain valid while their file is missing, and the page of accounts reports it.
+  @Test func aMissingFileOfAccountsIsReported() async throws {
+    let fixture = try await PageFixture()
+    let clocks = fixture.clocks
+    let book = try AccountBook(fixture.accounts, environment: clocks.environment)
+    #expect(book.fault == nil)
+    let content = try Data(contentsOf: URL(filePath: fixture.accounts.path))
+    try FileManager.default.removeItem(atPath: fixture.accounts.path)
+    clocks.advance(by: .seconds(1))
+    #expect(book.fault == .missing(path: fixture.accounts.path))
+    #expect(book["operator"] != nil)
+    try content.write(to: URL(filePath: fixture.accounts.path))
+    chmod(fixture.accounts.path, 0o600)
+    clocks.advance(by: .seconds(1))
+    #expect(book.fault == nil)
+  }
+
   @Test func anAccountHasALimitedNumberOfSessions() {
     var table = SessionTable()
     let keys = (0..<40).map { table.begin(for: "anna", at: .seconds($0)) }
