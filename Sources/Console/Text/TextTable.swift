@@ -5,12 +5,13 @@ extension Text {
     let rows = cells.map { $0.map(VisibleText.escaped) }
     let columns = rows.map(\.count).max() ?? 0
     let widths = (0..<columns).map { column in
-      rows.map { column < $0.count ? $0[column].count : 0 }.max() ?? 0
+      rows.map { column < $0.count ? VisibleText.columns($0[column]) : 0 }.max() ?? 0
     }
     return rows.map { row in
       let last = row.lastIndex { !$0.isEmpty } ?? -1
       return row.prefix(last + 1).enumerated().map { index, cell in
-        index == last ? cell : cell + String(repeating: " ", count: widths[index] - cell.count)
+        let padding = widths[index] - VisibleText.columns(cell)
+        return index == last ? cell : cell + String(repeating: " ", count: padding)
       }.joined(separator: "  ")
     }
   }

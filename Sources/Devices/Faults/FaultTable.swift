@@ -165,8 +165,7 @@ extension FaultCode {
         .refusedBeforeWriting, or: [.rejectedByDevice], help: \.inspectDevice,
         "a patch is required, but it cannot be sent, or the device cannot apply it",
         causes: "--delta require is set. This host does not store the running image, or the device "
-          + "does not support patches, reports that its running image is damaged, or needs more "
-          + "time for the patch than for the image.",
+          + "does not support patches or reports that its running image is damaged.",
         remedy: "Set --base to the release that the device runs, or to a directory that contains "
           + "it. --delta auto sends the image if there is no patch. docs/delta.md describes how "
           + "patches are chosen.")

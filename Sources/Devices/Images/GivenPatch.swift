@@ -12,7 +12,7 @@ package enum GivenPatch {
     _ path: String, for package: FirmwarePackage, madeOf base: [UInt8]?
   ) throws(CommandFault) -> PrebuiltPatch {
     let file: [UInt8]
-    do throws(FileFault) { file = try InputFile(path: path, limit: limit).read() } catch {
+    do throws(FileFault) { file = try InputFile(path: path, limit: limit).readComplete() } catch {
       throw .file(error)
     }
     let image: FirmwareImage

@@ -49,7 +49,7 @@ extension FaultReport {
         .output, "\(file.path) cannot be written: \(SystemError.text(errno))",
         why: SystemError.reasonOfOutput(errno) + ": "
           + (file.kind == .patch
-            ? "the previous file is unchanged." : "the file is incomplete."),
+            ? "the previous file is unchanged." : "the file may be incomplete."),
         help: "ls -ld -- " + ShellWords.quote(OutputFile.folder(of: file.path)))
     }
   }

@@ -11,8 +11,9 @@ struct FilesGet: TargetedCommand {
     commandName: "get",
     abstract: "Read a file from a device.",
     discussion: """
-      The file is written when it is complete and its checksum was compared, so an interrupted \
-      transfer leaves no file. An existing file is replaced only with --force.
+      The file is written when it is complete and was compared with the file on the device (its \
+      checksum or, if the device supports none, its length), so an interrupted transfer leaves \
+      no file. An existing file is replaced only with --force.
       """)
 
   @Argument(help: "The absolute path on the device.", transform: DevicePath.parse)

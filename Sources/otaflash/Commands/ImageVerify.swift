@@ -9,8 +9,8 @@ struct ImageVerify: Subcommand {
     commandName: "verify",
     abstract: "Check the integrity, identity and signature of a firmware file.",
     discussion: """
-      Compares the hashes in MCUboot images and Nordic init packets. With --key, every image must \
-      be signed with that key. Other images must have a known version and hardware. For an \
+      Compares the hashes, checksums and CRCs in the file. With --key, every image must be \
+      signed with that key. A plain image must have a known version and hardware. For an \
       encrypted image, only the structure is checked.
       """)
 

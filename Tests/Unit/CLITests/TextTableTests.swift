@@ -53,6 +53,10 @@ import Testing
     #expect(Self.table.lines(within: width).allSatisfy { $0.count <= width })
   }
 
+  @Test func wideCharactersOccupyTwoColumns() {
+    #expect(Text.table([["門口", "a"], ["door", "b"], ["x", "c"]]) == ["門口  a", "door  b", "x     c"])
+  }
+
   @Test func oneRowHasNoCommonColumns() {
     let table = TextTable(titles: ["A", "B"], rows: [["123456789", "123456789"]], kept: ["A"])
     #expect(table.lines(within: 15) == ["A          B", "123456789  123456789"])
