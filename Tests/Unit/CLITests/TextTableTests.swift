@@ -54,7 +54,8 @@ import Testing
   }
 
   @Test func wideCharactersOccupyTwoColumns() {
-    #expect(Text.table([["門口", "a"], ["door", "b"], ["x", "c"]]) == ["門口  a", "door  b", "x     c"])
+    #expect(
+      Text.table([["門口", "a"], ["door", "b"], ["x", "c"]]) == ["門口  a", "door  b", "x     c"])
   }
 
   @Test func oneRowHasNoCommonColumns() {
