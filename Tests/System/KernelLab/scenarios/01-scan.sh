@@ -14,7 +14,7 @@ finds() {
   done
 }
 
-finds "$DEVICE_ADDRESS .*lab-device .*$SERVICE"
+finds "$DEVICE_ADDRESS .*lab-device .*otaflash"
 finds "$DEVICE_ADDRESS" --name '^lab-d'
 finds "$DEVICE_ADDRESS" --service "$SERVICE"
 # Virtual controllers report an unknown strength (127), which the kernel's filter never passes.
