@@ -118,7 +118,7 @@ struct PageView {
           + Figures.counted(report.waves.count, "wave")
       ))
     if let person = beginning.startedBy { facts.append(("Started by", DeviceRows.cut(person))) }
-    facts.append(("Begun", moment(report.began)))
+    facts.append(("Started", moment(report.began)))
     if case .ended = report.state { facts.append(("Ended", moment(report.last))) }
     let names = report.adapters.prefix(6).map { DeviceRows.cut($0.name) }
     if !names.isEmpty {
