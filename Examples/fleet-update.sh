@@ -9,7 +9,8 @@
 #   -o  a folder for the event stream (JSON Lines) of each device; by default none
 #   --  further options for `otaflash flash`, such as --mtu 247
 #
-# OTAFLASH names the program (otaflash). Exit codes: 0 all devices done, 3 some failed, 64 usage.
+# OTAFLASH names the program (otaflash). Exit codes: 0 all devices done, 3 some failed, 64 usage,
+# 66 FILE cannot be read, 73 DIRECTORY or a temporary folder cannot be written.
 # Needs only bash and POSIX tools; jq is used if available.
 set -u
 

@@ -2,7 +2,8 @@
 
 With OTAFLASH_PROGRAM, the wheel contains this program as a script, and its tag is that of static programs for x86-64
 Linux. Without it, the wheel contains only the Python files, which use the `otaflash` in PATH. The bytes of the wheel
-depend only on its content: the times are SOURCE_DATE_EPOCH, and the files are sorted.
+depend only on its content and on SOURCE_DATE_EPOCH, which is the time of all files (by default 1980-01-01). The files
+are sorted.
 """
 import base64
 import csv

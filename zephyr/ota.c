@@ -3,10 +3,10 @@
 /// in the field receives this module by an ordinary update: its partitions do not change.
 ///
 /// Four contexts share the receiver: the Bluetooth callbacks, a queue that polls the receiver, a
-/// queue that waits for flash, and a queue that waits for buffers of the host stack. A mutex admits
-/// one of them at a time. It is not held while flash is erased or written, or while
-/// `bt_gatt_notify` and `bt_gatt_indicate` wait for a buffer: the receive thread of Bluetooth,
-/// which has to release that buffer, may be waiting for the mutex.
+/// queue that waits for flash, and a queue that waits for buffers of the host stack. An application
+/// with SMP has a fifth: the SMP server. A mutex admits one of them at a time. It is not held while
+/// flash is erased or written, or while `bt_gatt_notify` and `bt_gatt_indicate` wait for a buffer:
+/// the receive thread of Bluetooth, which has to release that buffer, may be waiting for the mutex.
 #include <zephyr/bluetooth/bluetooth.h>
 #include <zephyr/bluetooth/conn.h>
 #include <zephyr/bluetooth/gatt.h>
@@ -46,7 +46,7 @@ static const struct flash_area *slot, *running;
 static struct bt_conn *host;
 /// The CCCDs of this connection.
 static uint16_t control_cccd, status_cccd;
-/// Whether another program starts to write the slot, so that the receiver must not write it.
+/// Whether an upload over SMP is about to write the slot, so that the receiver must not write it.
 static bool is_slot_taken;
 K_MUTEX_DEFINE(receiver_lock);
 
@@ -67,7 +67,8 @@ static void poll_receiver(struct k_work *work) {
   if (wait != OTA_POLL_IDLE) k_work_schedule_for_queue(&poll_queue, &poll_work, K_MSEC(wait));
 }
 
-/// Every call of the receiver is enclosed by begin_event and end_event.
+/// After `ota_start`, every call of the receiver except the poll is enclosed by begin_event and
+/// end_event.
 static void begin_event(void) { k_mutex_lock(&receiver_lock, K_FOREVER); }
 
 static void end_event(void) {
@@ -132,7 +133,8 @@ enum { READ = BT_GATT_PERM_READ_ENCRYPT, WRITE = BT_GATT_PERM_WRITE_ENCRYPT };
 enum { READ = BT_GATT_PERM_READ, WRITE = BT_GATT_PERM_WRITE };
 #endif
 
-/// Whether this connection uses the service. False: another connection uses it.
+/// Claims the service for this connection if no connection uses it. False: another connection uses
+/// the service.
 static bool claim(struct bt_conn *conn) {
   if (!host) host = bt_conn_ref(conn);
   return host == conn;
@@ -241,7 +243,8 @@ struct message {
 static struct message notification, indication;
 static struct bt_gatt_indicate_params indication_params;
 
-/// Accepts a value from the receiver, with the mutex held. False: the last value is not sent yet.
+/// Accepts a value from the receiver, with the mutex held. False: the last value is not sent yet, or
+/// no host is connected.
 static bool submit(struct message *message, const uint8_t *bytes, uint32_t size) {
   if (message->to || !host) return false;
   message->to = bt_conn_ref(host);
@@ -396,8 +399,8 @@ static ota_receiver_config config = {
 };
 
 #if defined(CONFIG_MCUMGR_GRP_IMG)
-/// Makes the receiver discard its session, because another program starts to write slot 1. Waits
-/// until the flash operation of the receiver has ended.
+/// Makes the receiver discard its session, because an upload over SMP is about to write slot 1.
+/// Waits until the flash operation of the receiver has ended.
 static void give_up_slot(void) {
   struct k_work_sync sync;
   begin_event();

@@ -7,7 +7,7 @@ struct Goal: Sendable {
 }
 
 enum Figure {
-  /// `97.3`
+  /// Returns a number with a fixed number of decimal places, such as `97.3`.
   static func fixed(_ value: Double, digits: Int = 1) -> String {
     var scale = 1.0
     for _ in 0..<digits { scale *= 10 }

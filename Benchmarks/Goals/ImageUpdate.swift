@@ -44,7 +44,7 @@ struct ImageUpdate {
       default: break
       }
     }
-    // Gives a device that erases ahead enough time since the last update.
+    // Gives a device that erases ahead enough time after the last update.
     let rest = profile.eraseTime * (2 * profile.slotSize / 4096)
     let result = try VirtualRun.of(profile) { (dialer, clock) async throws(UpdateFault) in
       _ = try await before.run(on: dialer, clock: clock)

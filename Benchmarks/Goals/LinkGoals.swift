@@ -104,7 +104,8 @@ enum LinkGoals {
     return rate / min(page, profile.radio.eventPackedLimit(mtu: 498))
   }
 
-  /// The rate of upload and VERIFY, which includes the data that the device still holds in RAM.
+  /// Returns the rate of upload and VERIFY. VERIFY is included to account for the data that the
+  /// device still holds in RAM.
   private static func flashRate(
     _ text: String, _ mode: WriteMode
   ) throws -> (profile: SimulationProfile, bytesPerSecond: Double) {

@@ -2,10 +2,10 @@ import Glibc
 import OtaflashUpdate
 import PlainHost
 
-/// The CPU time per byte of otaflash, divided by that of a `send` and `recv` loop in C
-/// (Benchmarks/PlainHost) that sends the same PDUs to the same device. The measurements alternate,
-/// so that the load of the machine affects both programs. The reported ratio is the median of the
-/// pairs.
+/// The CPU time per byte of otaflash, divided by the CPU time per byte of a `send` and `recv` loop
+/// in C (Benchmarks/PlainHost) that sends the same PDUs to the same device. The measurements
+/// alternate, so that the load of the machine affects both programs. The reported ratio is the
+/// median of the pairs.
 struct PlainHostComparison {
   struct TransferFailed: Error { let errno: Int32 }
 
@@ -22,7 +22,7 @@ struct PlainHostComparison {
     let ours: Double
     let plain: Double
     let ratio: Double
-    /// In MB, without the image.
+    /// The resident memory in MB, without the image.
     let memory: Double
     let chunk: Int
   }

@@ -66,7 +66,8 @@ enum ProtocolGoals {
         + "\(Figure.kilobytes(one.bytesPerSecond)))", isMet: ratio >= 3)
   }
 
-  /// Servers that accept only complete flash words, and acknowledge fewer bytes than were sent.
+  /// Measures servers that accept only complete flash words, and acknowledge fewer bytes than were
+  /// sent.
   private static func flashWords() throws -> Goal {
     let plain = [
       "sim:smp?\(link)&slot=2M&mtu=498&netbufs=4x2475&erase=0&write=0",
@@ -160,8 +161,8 @@ enum ProtocolGoals {
   }
   // MARK: Telink
 
-  /// Compares the rate with the lower of two limits: that of the air for packets of this size, and
-  /// that of the flash, which a chip writes before it processes the next PDU.
+  /// Compares the rate with the lower of two limits: the air limit for packets of this size, and
+  /// the limit of the flash, which a chip writes before it processes the next PDU.
   private static func telink() throws -> Goal {
     let devices = [("telink?mtu=247", 240), ("telink?mtu=87", 80), ("telink-legacy?mtu=247", 16)]
     let found = try devices.map { (name, length) in
@@ -220,7 +221,8 @@ struct Upload {
     return 0
   }
 
-  /// The rate relative to the slower of flash and air; the headers of requests lower the result.
+  /// Returns the rate as a fraction of the slower of flash and air; the headers of requests lower
+  /// the result.
   ///
   /// - Parameter flash: the flash time of 4 KiB during the upload.
   func share(flash: Duration) -> Double {

@@ -43,7 +43,8 @@ struct ReleaseGoals {
       isMet: patch.rate >= wanted * 1000)
   }
 
-  /// The bytes that are sent if the device resets once, relative to the bytes without a reset.
+  /// Measures the bytes that are sent if the device resets once, relative to the bytes without a
+  /// reset.
   private func repetition(_ level: (name: String, number: Int)) throws -> Goal {
     let profile = try SimulationProfile(parsing: "\(Self.device)&patch-level=\(level.number)")
     let flash = FlashMemory(size: profile.flashSize)

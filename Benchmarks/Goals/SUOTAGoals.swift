@@ -27,7 +27,7 @@ enum SUOTAGoals {
   }
 
   /// A block takes one connection interval for its packets, and one for its status, during which
-  /// the device also writes the block. The erase of a page comes on top.
+  /// the device also writes the block. The time to erase the page is added.
   private static func blocks() throws -> Goal {
     let upload = try Upload(onto: "sim:suota-da1453x?erasing=demand&\(link)", size: size)
     let interval = upload.profile.radio.interval.duration

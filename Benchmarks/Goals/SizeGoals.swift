@@ -1,9 +1,9 @@
 import OtaflashSimulation
 import OtaflashUpdate
 
-/// Compares the size of data writes that the host chooses with every size that may be better, from
-/// half of the ATT_MTU, or a smaller limit, to the ATT_MTU: an exhaustive search in virtual time on
-/// each of 32 links.
+/// Compares the size of data writes that the host chooses with every size that may be better: an
+/// exhaustive search in virtual time on each of 32 links. The search covers the sizes from half of
+/// the ATT_MTU, or a smaller limit, to the ATT_MTU.
 enum SizeGoals {
   /// The settings after `sim:fast?`, and the ATT_MTU.
   private static let links: [(profile: String, mtu: Int)] = [

@@ -44,7 +44,8 @@ public final class CoreBluetoothCentral: NSObject, Central, AdapterMonitor,
   private let executor: (any TaskExecutor)?
   private let state = Mutex(State())
 
-  /// A central with its own manager and queue. The system asks the user for permission now.
+  /// Creates a central with its own manager and queue. If the user has not decided yet whether the
+  /// app may use Bluetooth, the system asks for permission.
   public convenience init(clock: any LinkClock = SystemClock()) {
     let queue = DispatchQueue(label: "otaflash.core-bluetooth")
     self.init(CBCentralManager(delegate: nil, queue: queue), clock: clock) { block in
@@ -53,7 +54,7 @@ public final class CoreBluetoothCentral: NSObject, Central, AdapterMonitor,
   }
 
   /// - Parameters:
-  ///   - manager: its delegate becomes this central.
+  ///   - manager: the manager; this central becomes its delegate.
   ///   - clock: for the time limits.
   ///   - executor: runs the servers of the connections; `nil` is the global executor.
   ///   - perform: runs a block on the queue that the manager was created with.

@@ -25,7 +25,7 @@ final class CoreBluetoothConnection: NSObject, CBPeripheralDelegate, Sendable {
     var handles: [ObjectIdentifier: AttributeHandle] = [:]
   }
 
-  /// Notifications that may wait for a slow reader.
+  /// The maximum number of notifications that wait for a slow reader.
   private static let valuesMaximum = 1024
 
   private let peripheral: CBPeripheral
@@ -107,7 +107,7 @@ final class CoreBluetoothConnection: NSObject, CBPeripheralDelegate, Sendable {
     if loss == .supervisionTimeout { end?.loseSupervision() } else { end?.close() }
   }
 
-  /// `false` if the task was cancelled.
+  /// Waits until the connection has ended. Returns `false` if the task was cancelled before.
   func waitUntilEnded() async -> Bool {
     let callback = Callback()
     let hasEnded = state.withLock { state in
@@ -270,8 +270,9 @@ final class CoreBluetoothConnection: NSObject, CBPeripheralDelegate, Sendable {
     complete(.characteristics(ObjectIdentifier(service)), error)
   }
 
-  /// Core Bluetooth reports the responses to reads and notifications in the same way: while a read
-  /// waits, a notified value becomes its response, and the response is delivered as a notification.
+  /// Core Bluetooth reports a notification and the response to a read with this same callback. While
+  /// a read waits, a notified value therefore completes the read, and the response to the read is
+  /// then delivered as a notification.
   func peripheral(
     _ peripheral: CBPeripheral, didUpdateValueFor characteristic: CBCharacteristic,
     error: (any Error)?

@@ -30,7 +30,7 @@ func printField(_ field: InformationField, of peripheral: Peripheral) async thro
   }
 }
 
-/// A read with a time limit of 5 seconds, and a retry if the device has insufficient resources.
+/// A read with a time limit of 5 seconds, and retries while the device has insufficient resources.
 func readCommand(
   for field: InformationField, on clock: any LinkClock
 ) -> Command<PeripheralTurn, String, PeripheralFault> {

@@ -103,7 +103,7 @@ func flashSimulated() throws -> Int {
 
 func update(to image: FirmwareImage) -> FirmwareUpdate {
   var options = UpdateOptions()
-  // The image contains no hardware identification.
+  // Permits an image without hardware identification, such as the image for the simulated boards.
   options.allowsUnknown = true
   return FirmwareUpdate(image: image, options: options)
 }

@@ -1,8 +1,8 @@
 import OtaflashGATT
 import OtaflashSimulation
 
-/// Follows the nearest of two sensors next to another device; the second sensor has the stronger
-/// signal.
+/// Follows the nearer of two simulated sensors: the second, which has the stronger signal. A lamp,
+/// with a signal that is stronger still, is also in range.
 func followSimulated() throws {
   try simulate(near: [sensor("Sensor 1", rssi: -80), sensor("Sensor 2", rssi: -55), lamp]) {
     central, clock in

@@ -47,7 +47,8 @@ private final class Room: Sendable {
   var target: Temperature { state.withLock { $0.target } }
   var measured: Temperature { state.withLock { $0.measured } }
 
-  /// Returns the reason the bytes are refused, which is the response to the host's write.
+  /// Returns the error code with which the device refuses the host's write; `nil` if it accepts the
+  /// bytes.
   func setTarget(_ bytes: [UInt8]) -> ATTErrorCode? {
     do throws(Temperature.Malformed) {
       let target = try Temperature(decoding: bytes)

@@ -1,6 +1,6 @@
 import OtaflashGATT
 
-/// The service of host and device.
+/// The UUIDs of the service, which host and device share.
 extension BluetoothUUID {
   static let thermostat: BluetoothUUID = "7b1c0001-52a8-4d3f-9c1e-0f2d6a4e8b90"
   /// Read and written with response: 5…30 °C.

@@ -3,8 +3,8 @@ import OtaflashGATT
 
 @testable import OtaflashBlueZ
 
-/// Events of a controller are parsed as strictly as data from the air, and the parameters of a link
-/// are valid for the sizes of PDUs.
+/// Events of a controller are parsed as strictly as data from the air, and from the parameters of
+/// each link, the best size of PDUs can be calculated.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzHCIEvents(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
   var table = LinkTable()

@@ -1,7 +1,7 @@
 import OtaflashFirmware
 
 /// Any bytes are an init packet of one of the two protocols, or are rejected. The signed bytes are
-/// part of the input.
+/// fewer than the bytes of the input.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzInitPacket(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
   let bytes = inputBytes(data, size)

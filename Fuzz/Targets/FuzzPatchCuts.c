@@ -117,7 +117,7 @@ static void make_device(input *in) {
   if (!d.config.erase_ahead && kind & 0x80) d.config.page_buffer = page_buffer;
 }
 
-/// The slot holds the new image except for some pages, as after a swap.
+/// Writes the new image to the slot, with at most two changed bytes, as after a swap.
 static void fill_slot(input *in) {
   memcpy(d.flash.bytes, image, p.image_size);
   d.flash.bytes[byte(in) * 16u % p.image_size] ^= 0x10;
@@ -208,7 +208,7 @@ static void check_state(void) {
   if (status[0] == OTA_STATE_VERIFIED && memcmp(d.flash.bytes, image, p.image_size) != 0) abort();
 }
 
-/// The rest of the update without faults.
+/// Completes the update without faults. Returns whether it succeeds and the slot holds the image.
 static bool complete(void) {
   return resume() && send_to(&d, p.stream, p.stream_size) && request_op(&d, OTA_OP_VERIFY) == 0 &&
          memcmp(d.flash.bytes, image, p.image_size) == 0;

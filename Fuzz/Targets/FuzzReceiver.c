@@ -149,8 +149,8 @@ static void step(device *d, input *in, const uint8_t *image, bool *is_tampered) 
   }
 }
 
-/// One of three geometries: write blocks smaller than pages, larger than pages, and as in the
-/// tests.
+/// Selects one of four geometries: small pages of four rows, the two geometries of the tests, and
+/// pages of one row.
 static void choose_geometry(device *d, uint8_t kind) {
   static const uint32_t pages[] = {FUZZ_PAGE, SMALL_PAGE, PAGE, FUZZ_PAGE};
   static const uint32_t rows[] = {FUZZ_ROW, SMALL_ROW, ROW, FUZZ_PAGE};

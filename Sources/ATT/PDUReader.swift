@@ -1,6 +1,7 @@
-/// Reads the fields of one ATT PDU in order. No other code of this target indexes received bytes.
-/// `ByteReader` of OtaflashWire is not used, for three reasons: this target depends on no other
-/// target, a fault contains the opcode, and a PDU with bytes after its last field is malformed.
+/// Reads the fields of one ATT PDU in order. Only this type and `BluetoothUUID.init(littleEndian:)`
+/// index received bytes. `ByteReader` of OtaflashWire is not used, for three reasons: this target
+/// depends on no other target, a fault contains the opcode, and a PDU with bytes after its last
+/// field is malformed.
 struct PDUReader {
   let opcode: UInt8
   private let bytes: [UInt8]

@@ -14,7 +14,8 @@ public enum PHY: String, CaseIterable, Sendable {
   /// LE Coded with eight symbols per bit.
   case codedS8 = "S8"
 
-  /// Parses `1M`, `2m` or `Coded`, in upper or lower case; returns `nil` for an unknown name.
+  /// Parses a name such as `1M`, `2m` or `Coded`, in upper or lower case; returns `nil` for an
+  /// unknown name.
   package init?(caseInsensitive text: String) {
     let text = text.lowercased()
     guard let phy = Self.allCases.first(where: { $0.rawValue.lowercased() == text }) else {

@@ -10,8 +10,8 @@ extension ATTPDU {
     return pdu
   }
 
-  /// Encodes the same PDU into `pdu`, whose memory is reused. All image bytes are encoded by this
-  /// function, with one copy and without an allocation.
+  /// Encodes the same PDU into `pdu`, whose memory is reused: in a stream of PDUs of one size, only
+  /// the first PDU needs an allocation.
   package static func encodeWriteCommand(
     _ handle: AttributeHandle, prefix: UInt32? = nil, bytes: ArraySlice<UInt8>,
     into pdu: inout [UInt8]

@@ -8,7 +8,7 @@ import OtaflashFleetHost
 import OtaflashSimulation
 import OtaflashUpdate
 
-/// Shows the effect of a campaign without changes.
+/// Checks a campaign, and shows its effect; changes nothing.
 struct FleetPlanCommand: Subcommand {
   static let configuration = CommandConfiguration(
     commandName: "plan",
@@ -17,7 +17,7 @@ struct FleetPlanCommand: Subcommand {
   static let takesSimulatedAir = true
 
   private static let columns = ["DEVICE", "NAME", "BOARD", "SITE", "IMAGE", ""]
-  /// The number of devices shown per wave; -v shows all.
+  /// The maximum number of devices shown per wave; -v and --live show all.
   private static let shownMaximum = 12
 
   @Argument(help: "The campaign file; see otaflash-campaign(5).", completion: .file())
@@ -100,7 +100,7 @@ struct FleetPlanCommand: Subcommand {
     return .done("planned")
   }
 
-  /// Shows all options, and the changes since the last run.
+  /// Shows the images, the options, and the changes since the last run.
   private func show(
     _ review: PlanReview, of campaign: LoadedCampaign, in session: Session
   ) async throws(CommandFault) {

@@ -23,8 +23,9 @@ final class AdapterLane: Sendable {
   private static let turn = Duration.seconds(1)
   private static let turnsMaximum = 20
 
-  /// The time for which no device is assigned to a failed adapter. An adapter that fails
-  /// immediately always has room, and would otherwise be assigned every device.
+  /// The time for which no device is assigned to a failed adapter; it ends early if the adapter is
+  /// removed and added again. An adapter that fails immediately always has room, and would
+  /// otherwise be assigned every device.
   private static let rest = Duration.seconds(10)
 
   private struct State {
@@ -46,7 +47,8 @@ final class AdapterLane: Sendable {
     }
   }
 
-  /// The minimum share of occupied time for a valid sample.
+  /// The minimum share of the permitted places that transfers occupied, on average, in a valid
+  /// sample.
   private static let occupancyMinimum = 0.7
 
   let adapter: String
@@ -125,7 +127,8 @@ final class AdapterLane: Sendable {
       remedy: .comeCloser)
   }
 
-  /// Tries to connect for one turn; `nil` = the turn ended and other connections wait.
+  /// Tries to connect. The attempt ends after a turn, or later as soon as other connections wait;
+  /// then returns `nil`.
   private func inTurn(
     _ connect: @escaping @Sendable () async throws(ConnectFault) -> any Link
   ) async -> Result<any Link, ConnectFault>? {
@@ -153,7 +156,7 @@ final class AdapterLane: Sendable {
   }
 }
 
-/// The report of one transfer to its lane.
+/// Reports the acknowledged bytes and the lost links of one update to its lane.
 final class LinkMeter: Sendable {
   private let lane: AdapterLane
   private let acknowledged = Mutex(0)

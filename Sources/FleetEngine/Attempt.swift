@@ -89,7 +89,8 @@ struct Attempt: Sendable {
   }
 
   /// Reports the outcome, even if this task is cancelled, and repeats the report until the exchange
-  /// confirms it, unless this process stops. The outcome of an expired claim is still a fact.
+  /// confirms it or this task is cancelled. The outcome of an expired claim is also reported,
+  /// because it is still a fact.
   private func deliver(_ ending: AttemptEnding) async throws(ExchangeFault) {
     while true {
       let result = await shielded { () async -> Result<Void, ExchangeFault> in
@@ -182,7 +183,7 @@ struct Attempt: Sendable {
 
   // MARK: The update
 
-  /// - Parameter gone: called if a connection fails because the adapter disappeared.
+  /// - Parameter gone: receives a value if a connection fails because the adapter disappeared.
   private func updateBetweenHooks(
     _ gone: AsyncStream<Void>.Continuation
   ) async -> AttemptEnding {
@@ -266,7 +267,8 @@ struct Attempt: Sendable {
     }
   }
 
-  /// The key of the device, from the job or from this host; `nil` = the device has no key.
+  /// The key of the device, from the job or from this host; `nil` = the device has no key, or this
+  /// worker cannot decrypt it.
   private var key: [UInt8]? {
     claim.job.order.key.flatMap { environment.unseal($0, claim.job.id) } ?? environment.key(device)
   }

@@ -10,7 +10,7 @@ import Synchronization
 package final class ClaimDeadline: Sendable {
   /// The lease of a claim.
   static let lease = Duration.seconds(45)
-  /// The time after the last successful renewal in which the worker may write.
+  /// The time after the start of the last successful renewal in which the worker may write.
   static let writing = lease * 2 / 3
   /// The renewal interval, and therefore the maximum time until the worker detects that the job was
   /// cancelled.
@@ -40,8 +40,8 @@ package final class ClaimDeadline: Sendable {
 
   /// Renews a claim. If the exchange does not answer, the deadline does not change.
   ///
-  /// - Throws: `.claimLost`, also after the deadline, because another worker may already have the
-  ///   claim.
+  /// - Throws: `.claimLost`, also if the exchange does not answer and the deadline has passed,
+  ///   because another worker may already have the claim.
   func renew(
     _ claim: JobClaim, on exchange: any JobExchange
   ) async throws(ExchangeFault) -> ClaimStanding {

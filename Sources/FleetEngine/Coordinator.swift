@@ -1,7 +1,8 @@
 import OtaflashFleet
 import OtaflashGATT
 
-/// The reason why a run was interrupted. Its recorded events are kept, and another call resumes it.
+/// The reason why a run was interrupted. The recorded events of the run are kept, and another call
+/// resumes the run.
 #if hasAttribute(nonexhaustive)
 @nonexhaustive
 #endif
@@ -35,12 +36,12 @@ extension FleetEngineFault: CustomStringConvertible {
 }
 
 /// The coordinator reads facts, evaluates the rules, records events and executes their effects.
-/// Only the coordinator records events.
+/// While the coordinator works on a run, no other part of the program records events of this run.
 struct Coordinator: Sendable {
-  /// The polling interval for requests of other processes.
+  /// The polling interval for operator commands from other processes.
   private static let requestInterval = Duration.milliseconds(200)
-  /// The polling interval for adapters and hooks during attempts; facts wake the coordinator
-  /// immediately.
+  /// The polling interval for adapters and hooks, and the pause before a call to an exchange that
+  /// did not answer is repeated. Facts wake the coordinator immediately.
   private static let workInterval = Duration.seconds(1)
   /// The maximum pause. It is limited because the clock may be set forward or the machine may sleep
   /// during the pause.
@@ -181,8 +182,8 @@ struct Coordinator: Sendable {
       try await exchange.facts(of: id, after: seen, limit: Self.factsMaximum)
     }
     for fact in facts {
-      // The start of a transfer has no effect. It uses no random number, because a random number
-      // would change the outcome of a simulation.
+      // No random number is drawn for the start of a transfer, which schedules no attempt: an
+      // additional number would change the outcomes of simulations.
       let random =
         if case .transferBegan = fact.event { 0.0 } else { environment.clock.randomFraction() }
       batch.record(
@@ -245,7 +246,7 @@ struct Coordinator: Sendable {
     jobs = []
   }
 
-  /// Repeats a call while the exchange does not answer.
+  /// Repeats a call, at most `triesMaximum` times, while the exchange does not answer.
   private func wrapped<Value>(
     _ body: () async throws(ExchangeFault) -> Value
   ) async throws(FleetEngineFault) -> Value {

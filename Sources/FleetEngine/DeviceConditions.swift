@@ -54,7 +54,7 @@ package final class DeviceConditions: Sendable {
   }
 
   /// Returns the battery level in percent (Battery Service 1.0, 3.1); `nil` if the device has no
-  /// such value, or does not permit reading it.
+  /// such value, does not permit reading it, or reports an invalid value.
   private static func level(over client: GATTClient) async throws(GATTFault) -> Int? {
     do throws(GATTFault) {
       let value = try await client.read(

@@ -10,8 +10,8 @@ public protocol DeviceTransport: Sendable {
   /// Returns the names of the present adapters.
   func adapters() -> [String]
 
-  /// Returns the adapters that receive advertisements of a device. A transport without scanning
-  /// returns all adapters.
+  /// Returns the adapters that may be in range of a device, with the RSSI if it is known. A
+  /// transport that does not know which adapters are in range returns all adapters.
   func hearing(of device: FleetDevice.ID) -> [AdapterHearing]
 
   /// Connects to a device. The engine requests one connection at a time on an adapter.
@@ -44,13 +44,13 @@ package struct ImageUnavailable: Error {
 public struct FleetEnvironment: Sendable {
   /// The clock for waits, shared with the links.
   public let clock: any LinkClock
-  /// The wall clock, for records.
+  /// Returns the wall-clock time, for records and transfer windows.
   public let wall: @Sendable () -> WallClockTime
-  /// The time since a fixed moment, for claims. The time also advances while the machine is
-  /// suspended, such as CLOCK_BOOTTIME of Linux: a process that was suspended must not continue to
-  /// write.
+  /// Returns the time since a fixed moment, for claims. The time must also advance while the
+  /// machine is suspended, as CLOCK_BOOTTIME of Linux does: a process that was suspended must not
+  /// continue to write.
   public let elapsed: @Sendable () -> Duration
-  /// Returns the image with a digest.
+  /// Returns the image with a digest; `nil` = this host does not have the image.
   public let image: @Sendable (String) -> FirmwarePackage?
   /// Returns the image with a digest, which is obtained first if it is not on this host; `nil` =
   /// `image` has all images.

@@ -25,7 +25,8 @@ public struct FleetEngine: Sendable {
   package let worker: FleetWorker
   /// The source of operator commands; `nil` = commands are not possible.
   public var commands: (any CommandSource)?
-  /// Whether `run` waits when only an operator can continue the run; `false` = it returns.
+  /// Whether `run` waits when only an operator can continue the run; `false` = it returns. Without
+  /// `commands`, it always returns.
   public var waitsForOperator = true
   /// A callback that is called after events were recorded, and once at the start. It must return
   /// soon.
@@ -145,6 +146,7 @@ public struct FleetEngine: Sendable {
     }
   }
 
-  /// The number of published jobs. It is large enough that no adapter waits for the coordinator.
+  /// The maximum number of jobs that wait for a worker. It is large enough that no adapter waits
+  /// for the coordinator.
   private var publishedAhead: Int { max(4, 2 * transport.adapters().count) }
 }

@@ -5,8 +5,8 @@ import Synchronization
 
 /// The time in a run, robust against changes of the machine's clock.
 ///
-/// - Records and waits use a time that never goes back: the wall clock, or elapsed time while the
-///   wall clock is behind the last record.
+/// - Records and waits use a time that never goes back: the wall clock, or, while the wall clock
+///   shows less, the highest earlier time plus the elapsed time.
 /// - Windows are times of day, and use the wall clock.
 final class RunClock: Sendable {
   private struct Point {

@@ -8,7 +8,7 @@ package struct RunCoordinator: Sendable {
     /// The number of jobs that may wait for the workers of one site.
     package var publishedAhead: Int
     /// The time for which workers of a site that receive no advertisement of a device may return
-    /// its job.
+    /// its job, before the attempt ends.
     package var search: Duration
 
     package init(publishedAhead: Int, search: Duration) {
@@ -28,7 +28,8 @@ package struct RunCoordinator: Sendable {
 
   /// - Parameters:
   ///   - environment: the clocks and the runner of wave hooks; the coordinator uses nothing else.
-  ///   - commands: the commands of operators; the run waits for them.
+  ///   - commands: the commands of operators, for which the run waits; `nil` = `run` also returns
+  ///     when only an operator can continue the run.
   ///   - keys: returns the key of a device, sealed for its site.
   ///   - observe: called after events were recorded, and once at the start.
   package init(

@@ -9,7 +9,7 @@ package struct WorkerPool: Sendable {
   /// The polling interval while all adapters are in use, or jobs wait for one of them, and the
   /// pause after a wait for a job.
   private static let idleInterval = Duration.milliseconds(50)
-  /// The wait for a job in one call: short, because adapters may disappear during the wait.
+  /// The maximum wait for a job in one call: short, because adapters may disappear during the wait.
   private static let longPoll = Duration.seconds(1)
   /// The length of a sample: several connection events of every link, but short compared with a
   /// transfer.

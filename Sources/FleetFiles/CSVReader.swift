@@ -9,8 +9,8 @@ struct CSVReader {
   /// The maximum length of a field in characters; longer fields are caused by unclosed quotation
   /// marks.
   private static let fieldMaximum = 4096
-  /// The maximum number of fields in a record, which limits the memory; a table of devices has
-  /// seven columns.
+  /// The maximum number of fields in a record, which limits the memory; a table of devices has at
+  /// most seven columns.
   private static let fieldsMaximum = 64
 
   private let characters: [Unicode.Scalar]

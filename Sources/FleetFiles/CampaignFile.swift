@@ -12,7 +12,8 @@ package struct CampaignFile: Sendable {
     "parallel", "flash", "hooks", "seed",
   ]
 
-  /// The campaign without the devices of the device table, the scan and the simulated fleet.
+  /// The campaign. `adding` and `knowing` add the devices that the file does not list: the devices
+  /// of the device table, the scan and the simulated fleet, and known devices.
   package private(set) var campaign: Campaign
   /// The device table, in addition to the devices in the campaign.
   package let devicesFile: String?
@@ -22,8 +23,9 @@ package struct CampaignFile: Sendable {
   package let usesKnownDevices: Bool
   /// `sim-fleet:N?…`, a fleet of simulated boards whose devices are added to the campaign.
   package let simulatedFleet: String?
-  /// The positions of devices by id, of waves by `wave NAME`, and of other parts by key.
+  /// The positions of keys by name, and of other parts by names such as `wave NAME` or `file NAME`.
   private var places: [String: FilePlace]
+  /// The positions of the devices, in the order of the campaign.
   private var devicePlaces: [(file: CampaignFileFault.File, place: FilePlace)]
 
   /// - Parameters:

@@ -3,8 +3,8 @@ import Crypto
 import FoundationEssentials
 import OtaflashFirmware
 
-/// A firmware file in the form in which it is stored with a run and passed to workers: its bytes,
-/// with the properties that determine their format. Therefore, a run continues with its original
+/// A firmware file in the form in which it is stored with a run and passed to workers: its name,
+/// the values of its sidecar file, and its bytes. Therefore, a run continues with its original
 /// image, even if the file was changed.
 package struct ImageBlob: Hashable, Sendable {
   /// The line before the bytes of the file.

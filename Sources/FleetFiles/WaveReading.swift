@@ -38,7 +38,7 @@ enum WaveReading {
     return members == nil ? nil : wave
   }
 
-  /// Reads `stop`: a limit, or a mapping with a limit and an action.
+  /// Reads `stop`: a limit, or a mapping with a limit, an action and an overshoot.
   private static func readStop(
     in fields: YAMLFields, into thresholds: inout WaveThresholds
   ) {

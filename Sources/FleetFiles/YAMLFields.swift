@@ -175,10 +175,10 @@ extension Duration {
   private static let units: [(suffix: String, milliseconds: Int64)] = [
     ("ms", 1), ("s", 1000), ("m", 60_000), ("h", 3_600_000), ("d", 86_400_000),
   ]
-  /// The maximum duration in milliseconds, which is one year.
+  /// The maximum duration in milliseconds: 366 days.
   private static let spelledMaximum: Int64 = 366 * 86_400_000
 
-  /// Parses `500ms`, `30s`, `10m`, `2h` or `2d`, at most one year.
+  /// Parses `500ms`, `30s`, `10m`, `2h` or `2d`, at most 366 days.
   init?(spelled text: String) {
     for (suffix, scale) in Self.units where text.hasSuffix(suffix) {
       let digits = text.dropLast(suffix.count)

@@ -10,8 +10,9 @@ struct YAMLTree {
   /// can reject them, and the time is proportional to the expanded contents. 16 aliases expand to
   /// at most 256 nodes.
   private static let aliasPlacesMaximum = 16
-  /// The maximum number of possible parts of a document. 100,000 devices with all properties have
-  /// 1,500,000 parts, and a part needs some hundred bytes of memory.
+  /// The maximum number of elements of a document, counted as line ends, commas and opening
+  /// brackets. 100,000 devices with all properties have 1,500,000 elements, and an element needs
+  /// some hundred bytes of memory.
   private static let partsMaximum = 2_000_000
 
   let root: Node

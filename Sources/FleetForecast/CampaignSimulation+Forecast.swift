@@ -4,7 +4,7 @@ extension CampaignSimulation {
   /// The maximum product of devices and seeds for a row of the what-if table; it corresponds to
   /// some seconds of one core.
   private static let whatIfBudget = 1000
-  /// The number of seeds for a row, which shows a ratio of medians without a range.
+  /// The maximum number of seeds for a row of the what-if table, which shows no range.
   private static let whatIfSeeds = 5
 
   /// The number of concurrent runs: enough for all cores of a small machine, but no more, because

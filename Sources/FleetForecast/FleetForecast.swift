@@ -60,8 +60,8 @@ package struct FleetForecast: Hashable, Sendable {
   package struct WhatIf: Hashable, Sendable {
     package let change: ForecastChange
     package let duration: Spread
-    /// The campaign's time divided by the time of the unchanged campaign with the same seeds; below
-    /// 1 is faster.
+    /// The total time of the changed campaign divided by the total time of the unchanged campaign,
+    /// with the same seeds; below 1 is faster.
     package let ratio: Double
   }
 

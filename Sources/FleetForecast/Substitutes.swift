@@ -7,8 +7,8 @@ extension CampaignSimulation {
   private static let slotReserve = 8192
   private static let pageSize = 4096
 
-  /// Creates a simulation with random images, and with boards that have the OTA service, for
-  /// devices and files of which only the sizes are known.
+  /// Creates a simulation with random images, and with boards whose slots have room for them, if
+  /// only the sizes of the images are known.
   ///
   /// - Parameter sizes: the sizes of the images in bytes, by their names in the campaign.
   package init(

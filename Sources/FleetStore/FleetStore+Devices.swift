@@ -46,12 +46,13 @@ extension FleetStore {
   // MARK: The former list of devices
 
   /// Returns whether the store still has the table of devices that former versions used. Its rows
-  /// were derived from the events of the runs; the registry of devices imports them once.
+  /// were derived from the events of the runs. The registry of devices imports the devices once,
+  /// from these events.
   package func hasFormerDevices() throws(StorageFault) -> Bool {
     try read { try $0.tableExists("device") }
   }
 
-  /// Drops the table after the registry has imported its rows.
+  /// Drops the table. The caller has imported the devices to the registry.
   package func dropFormerDevices() throws(StorageFault) {
     try write { try StoreSchema.dropDevices(in: $0) }
   }

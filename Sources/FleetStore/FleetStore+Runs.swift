@@ -153,8 +153,8 @@ extension FleetStore {
     }
   }
 
-  /// Returns the last event that determines the state in the list of runs: the run has ended,
-  /// paused, waits for approval, or continued.
+  /// Returns the last event that determines the state in the list of runs: an event of the complete
+  /// run (such as `runPaused`), a request for approval, an approval, or a retry of a device.
   package func lastTurn(of run: String) throws(StorageFault) -> FleetEvent? {
     try read { database in
       // Payloads start with the name of the event, so they are searched by prefix, from the last
@@ -172,7 +172,7 @@ extension FleetStore {
     }
   }
 
-  /// Returns the requests for a run.
+  /// Returns the source of the requests for a run.
   package func commands(of run: String) -> any CommandSource {
     StoredCommands(store: self, run: run)
   }

@@ -10,7 +10,7 @@ package struct ChainHead: Hashable, Sendable {
   package let hash: [UInt8]
 }
 
-/// The event with the specified hash.
+/// An event that was found by its hash: its run, and its number in the run.
 package struct HashedEvent: Hashable, Sendable {
   package let run: String
   package let number: Int

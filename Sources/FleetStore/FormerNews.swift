@@ -31,7 +31,7 @@ enum FormerNews {
     }
   }
 
-  /// Converts all reports to events, and removes the tables of jobs and reports.
+  /// Converts the reports that are not events yet, and removes the tables of jobs and reports.
   static func takeOver(in database: Database) throws {
     try record(in: database)
     try database.execute(

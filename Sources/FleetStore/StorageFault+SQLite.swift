@@ -3,7 +3,7 @@ import GRDB
 import OtaflashFleet
 
 extension StorageFault {
-  /// Converts an SQLite error to a fault with a possible remedy (sqlite.org/rescode.html).
+  /// Converts an SQLite error to a fault (sqlite.org/rescode.html).
   init(_ fault: DatabaseError, path: String) {
     let words = fault.message ?? "SQLite error \(fault.resultCode.rawValue)"
     switch fault.resultCode {

@@ -3,8 +3,8 @@ import OtaflashFirmware
 import OtaflashGATT
 import OtaflashUpdate
 
-/// A fault whose `localizedDescription` is the library's message, instead of "The operation could
-/// not be completed".
+/// A fault whose `localizedDescription` is the library's summary of the fault, instead of "The
+/// operation could not be completed".
 public protocol LocalizedFault: ExplainedFault, LocalizedError {}
 
 extension LocalizedFault {

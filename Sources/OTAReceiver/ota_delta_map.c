@@ -22,7 +22,7 @@ static bool add(ota_delta *d, uint32_t distance, uint32_t change) {
   return true;
 }
 
-/// The first seek starts at the place of the part in the base.
+/// The first seek is relative to the image offset of the part, or to the end of a shorter base.
 void ota_delta_run_map(ota_delta *d) {
   uint32_t number = d->negative ? 0 - d->number : d->number;
   if (d->phase == PHASE_FORMAT) {
@@ -43,7 +43,7 @@ void ota_delta_run_map(ota_delta *d) {
   if (d->entry == d->entries) d->phase = PHASE_SEEK;
 }
 
-/// The distance by which the map, which has entries, moves an address.
+/// The distance by which the map moves an address. The map must have at least one entry.
 static uint32_t shift_of(const ota_delta *d, uint32_t address) {
   uint32_t low = 0, high = d->entries;
   // Most words are instructions, which are greater than all addresses.

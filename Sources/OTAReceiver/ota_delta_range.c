@@ -113,7 +113,7 @@ static bool start_unit(ota_delta *d, uint32_t at) {
   d->unit_wrong = wrong;
   d->history = (uint8_t)((d->history << 1 | wrong) & 3);
   d->unit_left = kind == OTA_UNIT_BYTE ? 1 : kind >= OTA_UNIT_BRANCH ? 4 : 2;
-  // The parity of `unit_left` is added to it.
+  // `ota_range_fill` combines it with the parity of `unit_left` (XOR).
   d->unit_place = kind == OTA_UNIT_BYTE ? 1 : kind == OTA_UNIT_BRANCH ? 2 : 0;
   return true;
 }

@@ -15,7 +15,7 @@ void ota_engine_fault(ota_receiver *r) {
 #else
   const bool was_blank = false;
 #endif
-  // The content of the ring is discarded; the row is now trusted only in flash.
+  // Discards the content of the ring: the session returns to the state of the resume record.
   ota_record_load(r);
   r->session.interrupted = true;
   if (!was_blank) ota_session_end(r, OTA_ERROR_FLASH_FAULT, OTA_RESULT_FLASH_FAULT);

@@ -63,15 +63,15 @@ static inline uint32_t ota_round_up(uint32_t value, uint32_t unit) {
 // The files are listed from the lowest layer up: each file calls only files above it in this list.
 
 // ota_flash.c: the one flash operation at a time.
-/// Starts an operation; the next `ota_engine_finish` handles its end.
+/// Starts an operation; `ota_engine_finish` handles its end.
 void ota_flash_write(
     ota_receiver *r, uint8_t work, uint32_t address, const uint8_t *from, uint32_t size);
 void ota_flash_erase(ota_receiver *r, uint8_t work, uint32_t page_address);
 /// Whether flash contains exactly these bytes; with NULL, whether flash is erased.
 bool ota_flash_equals(const ota_receiver *r, uint32_t address, const uint8_t *want, uint32_t size);
 
-// ota_record.c: the resume record. Reads the newest complete record and restores the session that
-// this record holds.
+// ota_record.c: the resume record.
+/// Reads the newest complete record and restores the session that this record holds.
 void ota_record_load(ota_receiver *r);
 /// Schedules a new record with the session's image and the first `marks` marks.
 void ota_record_rewrite(ota_receiver *r, uint32_t marks);
@@ -126,11 +126,11 @@ static inline bool ota_is_patch(const ota_receiver *r) { return r->patch.held.si
 static inline bool ota_takes_stream(const ota_receiver *r) {
   return !r->sinking && ota_is_patch(r);
 }
-/// Whether BEGIN refers to the stream of the held session. `patch`: whether BEGIN has the patch
-/// flag.
+/// Whether BEGIN announces the same stream as that of the held session, or neither is a patch
+/// session. `patch`: whether BEGIN has the patch flag.
 bool ota_patch_is_same(const ota_receiver *r, bool patch);
-/// Performs BEGIN: starts the announced stream from its first byte (`over`), or resumes from the
-/// record.
+/// Performs BEGIN for the state of patch sessions: starts the announced stream from its first byte
+/// (`over`), or resumes from the record. Without `patch`, ends a patch session.
 void ota_patch_begin(ota_receiver *r, bool patch, bool over);
 /// Returns to the last boundary that survives a reset; the host must send the current part again.
 void ota_patch_go_back(ota_receiver *r);
@@ -172,14 +172,16 @@ static inline uint32_t ota_data_buffered(const ota_receiver *r) {
   return s->next - s->written;
 }
 
-// ota_engine.c: from the ring to the slot. Whether no flash operation is in progress and the resume
-// record is complete. Control operations may then change both.
+// ota_engine.c: from the ring to the slot.
+/// Whether no flash operation is in progress, the resume record is complete, and no saved row must
+/// be programmed again. Control operations may then change slot and record.
 bool ota_engine_at_rest(const ota_receiver *r);
 /// Handles the end of a flash operation. True: an operation has ended.
 bool ota_engine_finish(ota_receiver *r);
 /// Starts the next flash operation that is due, if any. True: more work is due immediately.
 bool ota_engine_start(ota_receiver *r);
-/// Ends the session after flash failed in all retries.
+/// Ends the session, because flash failed in all retries or a read failed. Without a session,
+/// ends only the erasing of the slot in advance.
 void ota_engine_fault(ota_receiver *r);
 
 // ota_update.c: the operations on the session. Each returns its result, or OTA_RESULT_LATER.

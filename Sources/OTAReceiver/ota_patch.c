@@ -1,8 +1,8 @@
 /// Patch sessions (docs/ota-service.md, 13): the announced stream, and the decoder between the ring
-/// and the row. The row is stored at the start of the ring and the stream in the rest of it, so the
-/// decoder needs the only additional memory of a patch session. The decoder runs while no flash
-/// operation is in progress and the row has room. At the end of each part it stops until the mark
-/// is written.
+/// and the row. The row is stored at the start of the ring and the stream in the rest of the ring,
+/// so a patch session needs no additional memory except that of the decoder. The decoder runs while
+/// no flash operation is in progress and the row has room. At the end of each part it stops until
+/// the mark is written.
 #include "ota_internal.h"
 
 #if OTA_PATCHES
@@ -103,8 +103,8 @@ bool ota_patch_run(ota_receiver *r) {
   return result == OTA_DELTA_AGAIN || (result == OTA_DELTA_MORE && p->used < r->session.next);
 }
 
-/// Appends the base of patches, or zeros if the base is not readable. Returns whether the base is
-/// readable, as far as this is known.
+/// Appends size and CRC32 of the running image, or zeros if it cannot be the base of patches: it is
+/// not readable, too large, or was found to have another CRC32. Returns whether it can be the base.
 static bool append_base(ota_receiver *r) {
   const ota_image *running = &r->config->running;
   bool readable = r->config->base_read != NULL && running->size <= INT32_MAX &&

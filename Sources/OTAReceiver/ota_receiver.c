@@ -102,7 +102,7 @@ static uint32_t window(const ota_receiver *r) {
 }
 
 /// Refuses a data write. Without a response, Status reports the error once, and not again until a
-/// write is accepted.
+/// write, a BEGIN or a REWIND is accepted.
 static uint8_t refuse(ota_receiver *r, bool with_response, uint8_t error, uint8_t att_error) {
   uint8_t bit = (uint8_t)(1u << error);
   if (with_response || (r->link.status_told & bit)) return att_error;

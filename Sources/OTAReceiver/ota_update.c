@@ -1,6 +1,6 @@
-/// The operations of Control that work on the session: BEGIN, REWIND, VERIFY, ACTIVATE, ABORT
-/// (docs/ota-service.md, 4.2). Operations that wait for flash return OTA_RESULT_LATER and are
-/// continued by `ota_update_continue`.
+/// The operations of Control that change the session or the image: CONFIRM, BEGIN, REWIND, VERIFY,
+/// ACTIVATE, ABORT (docs/ota-service.md, 4.2). Operations that wait for flash return
+/// OTA_RESULT_LATER and are continued by `ota_update_continue`.
 #include "ota_internal.h"
 
 /// Answers BEGIN or REWIND with the offset and CRC32 of the session.
@@ -101,8 +101,8 @@ uint8_t ota_begin(ota_receiver *r) {
   r->patch.announced.size = 0;
 #endif
   if (r->sinking || (live && !over)) return report_progress(r);
-  // This also applies to a resumed session, because marks after the resume point may be damaged or
-  // become wrong.
+  // A resumed session receives a new record, too, because marks after the resume point may be
+  // damaged or become wrong.
   return rewrite(r, over ? 0 : r->record.marks);
 }
 

@@ -36,8 +36,8 @@ struct AtomicFile: Sendable {
     return bytes
   }
 
-  /// Writes a draft next to the file, flushes the draft, and renames it to the file. The directory
-  /// is flushed last, so that the new content survives a power loss.
+  /// Writes a draft next to the file, flushes the draft, and replaces the file with the draft
+  /// (rename(2)). The directory is flushed last, so that the new content survives a power loss.
   func replace(with bytes: [UInt8]) throws(StateFault) {
     let draft = "\(path).\(getpid()).new"
     do throws(StateFault) {

@@ -7,7 +7,7 @@ struct BaseImageName: Hashable {
   /// The size in bytes, as devices report it for their running image.
   let size: UInt32
   let crc32: UInt32
-  /// The SHA-256 as 64 lower-case digits.
+  /// The SHA-256 as 64 lower-case hexadecimal digits.
   let sha256: String
 
   init(of bytes: [UInt8]) {

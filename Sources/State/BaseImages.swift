@@ -152,7 +152,8 @@ extension BaseImages {
     }
   }
 
-  /// Removes incomplete files, and then images, until another image fits.
+  /// Removes all incomplete files. Then removes damaged files and the least recently used images,
+  /// until an image of this many bytes fits.
   private func makeRoom(for bytes: Int) throws(StateFault) {
     try removeDrafts()
     let files = try files()

@@ -40,7 +40,7 @@ package struct DeviceAlias: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension DeviceAlias.Fault: CustomStringConvertible {
-  /// The reason, as a clause whose subject is "it", such as `it contains ':'`.
+  /// The reason, as a clause without a period, such as `the word is reserved`.
   package var description: String {
     switch self {
     case .length(let maximum): "it must have 1 to \(maximum) characters"

@@ -1,8 +1,8 @@
 import OtaflashFirmware
 
 /// The file name for one device. A device id can contain any character (`unix:/path`,
-/// `sim:?seed=7`), so all bytes except ASCII letters, digits, `-`, `_` and inner `.` are replaced
-/// by `%` and two digits.
+/// `sim:?seed=7`), so all bytes except ASCII letters, digits, `-`, `_` and `.` are replaced by `%`
+/// and two hexadecimal digits. A `.` at the start of the name is also replaced.
 enum DeviceFileName {
   /// The maximum length of a name without the CRC32. It leaves room for the CRC32 and the longest
   /// suffix within NAME_MAX (255).

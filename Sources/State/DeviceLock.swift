@@ -11,7 +11,8 @@ public struct DeviceLock: ~Copyable, Sendable {
 
   /// Acquires the lock without waiting.
   /// - Parameter identity: the identity of the device.
-  /// - Throws: `.deviceBusy` with the holder's pid, even if the holder is this process.
+  /// - Throws: `.deviceBusy` with the holder's pid, even if the holder is this process; another
+  ///   fault if the lock cannot be created.
   public init(_ identity: DeviceIdentity) throws(StateFault) {
     do throws(NameLock.Refusal) {
       let first = try NameLock(Self.prefix + identity.name)
@@ -31,7 +32,8 @@ public struct DeviceLock: ~Copyable, Sendable {
   public consuming func release() {}
 }
 
-/// The identity of a device, equal for all texts that select the device.
+/// The identity of a device. The names of the device's locks are the same for all texts that select
+/// the device.
 public struct DeviceIdentity: Equatable, Sendable {
   /// The device as the user specified it, for messages.
   public let device: String
@@ -46,9 +48,9 @@ public struct DeviceIdentity: Equatable, Sendable {
     self.init(device: "\(address)", name: "air/" + bytes.joined(separator: ":"))
   }
 
-  /// Creates the identity of a device with a socket or a file; the identity is equal for all paths
-  /// of the file. Both the file and its location are locked, because a device that restarts creates
-  /// a new file in the same location.
+  /// Creates the identity of a device with a socket or a file; the names of the locks are the same
+  /// for all paths of the file. Both the file and its location are locked, because a device that
+  /// restarts creates a new file in the same location.
   public init(path: String, device: String) {
     self.init(device: device, name: Self.place(of: path), otherName: Self.file(path))
   }
@@ -65,8 +67,8 @@ public struct DeviceIdentity: Equatable, Sendable {
     return "file/\(status.st_dev)/\(status.st_ino)"
   }
 
-  /// Returns the folder of a file with all links resolved, and the name of the file. The file need
-  /// not exist.
+  /// Returns the name of the lock for a location: the identity of the folder in the file system,
+  /// and a digest of the file's name. Links are resolved. The file need not exist.
   private static func place(of path: String) -> String {
     let real = resolved(path) ?? path
     let slash = real.lastIndex(of: "/") ?? real.startIndex

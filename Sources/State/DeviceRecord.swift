@@ -177,8 +177,8 @@ extension DeviceRecord.Running: Codable {
 }
 
 extension DeviceRecord {
-  /// The last version that was read or flashed. Records of earlier versions of otaflash contain no
-  /// version that was read.
+  /// The last version that was read or flashed. The flashed version is considered because records
+  /// of earlier versions of otaflash contain no version that was read.
   package var lastVersion: Running? {
     var known = running
     if let flashing = lastFlashing, let version = flashing.version {
@@ -193,8 +193,9 @@ extension DeviceRecord {
     return known
   }
 
-  /// Returns this record merged with another record of the same device. The newer value of each
-  /// field is used, according to the time of the field, so a missing field does not remove a value.
+  /// Returns this record merged with another record of the same device. Fields with a time keep the
+  /// later value; for all other fields, the value of the record that was seen last is used. A
+  /// missing value does not replace a value.
   package func merged(with other: DeviceRecord) -> DeviceRecord {
     let (older, newer) = lastSeen <= other.lastSeen ? (self, other) : (other, self)
     var merged = self

@@ -66,8 +66,7 @@ public struct DeviceRegistry: Equatable, Sendable {
   }
 
   /// Merges the records of a campaign. Records may be merged in any order and repeatedly. The newer
-  /// value of each field is kept, according to the time of the field. The advertised name of a
-  /// device stays unchanged.
+  /// values are kept (`DeviceRecord.merged(with:)`), but a recorded name is never replaced.
   package mutating func add(_ records: [DeviceRecord]) {
     for record in records {
       guard let former = known[record.id] else {

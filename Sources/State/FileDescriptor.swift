@@ -38,9 +38,9 @@ struct FileDescriptor: ~Copyable {
     try Self.read(number, atMost: limit)
   }
 
-  /// Reads all bytes of a file, a pipe or a terminal. Waits for data in short steps, so that
-  /// cancellation of the task ends the wait.
-  /// - Parameter onSilence: called once, after two seconds without data.
+  /// Reads all bytes of a file, a pipe or a terminal, but at most `limit` + 1. Waits for data in
+  /// short steps, so that cancellation of the task ends the wait.
+  /// - Parameter onSilence: called after two seconds without data, once for each such pause.
   /// - Returns: `nil` if the task was cancelled.
   /// - Throws: `ETIMEDOUT` after ten minutes without data.
   static func read(

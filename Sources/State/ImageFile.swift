@@ -17,7 +17,7 @@ public enum ImageFileFault: Error, Equatable, Sendable {
   case cancelled(path: String)
   /// The file is not an image that can be sent.
   case malformed(path: String, FirmwareFault)
-  /// The image is valid, but its sidecar file is not.
+  /// The sidecar file of the image is invalid.
   case sidecar(path: String, SidecarFault)
 }
 
@@ -79,7 +79,7 @@ public enum ImageFile {
   ///   - overrides: the values of the user, which take precedence.
   ///   - region: the addresses to read from a file with addresses.
   ///   - limit: the maximum size in bytes; at most one byte more is read.
-  ///   - onSilence: called once, after two seconds without data.
+  ///   - onSilence: called after two seconds without data, once for each such pause.
   public static func loadPackage(
     _ path: String, overrides: ImageIdentity = ImageIdentity(), region: AddressRegion? = nil,
     limit: Int = FirmwareImage.defaultLimit, onSilence: () -> Void = {}

@@ -63,7 +63,7 @@ struct NameLock: ~Copyable, Sendable {
       _ = try FileErrno.checked { address.call { connect(number, $0, $1) } }
       return true
     } catch {
-      // Any error other than ECONNREFUSED means that a process holds the name.
+      // After any error other than ECONNREFUSED, the name counts as held.
       return error.errno.rawValue != ECONNREFUSED
     }
   }

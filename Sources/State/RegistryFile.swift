@@ -5,7 +5,8 @@ import OtaflashGATT
 /// so no change is lost.
 ///
 /// As `KnownDevices`, this type provides the devices that were connected. A damaged registry is
-/// renamed and replaced by an empty registry, and `load` returns the new path of the damaged file.
+/// renamed, and the next change creates a new registry. `load` and `update` return the new path of
+/// the damaged file.
 public struct RegistryFile: Sendable {
   /// The maximum size in bytes: 4 KiB for each device of a full registry.
   static let sizeLimit = (DeviceRegistry.capacity + DeviceRegistry.connectedCapacity) * 4 * 1024
@@ -57,7 +58,7 @@ public struct RegistryFile: Sendable {
     lockPath = directory.registryPath + ".lock"
   }
 
-  /// Returns the registry, or an empty registry if the file does not exist.
+  /// Returns the registry; no content if the file does not exist or was damaged.
   public func load() throws(StateFault) -> Recalled<DeviceRegistry> {
     let turn = try readingTurn()
     defer { extendLifetime(turn) }

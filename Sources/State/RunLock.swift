@@ -70,7 +70,7 @@ package struct ActiveRunLock: ~Copyable, Sendable {
   package consuming func release() {}
 }
 
-/// The reason why a process cannot acquire the lock of a store.
+/// The reason why a process cannot acquire the lock of a store or of a run.
 package enum RunLockFault: Error, Equatable, Sendable {
   /// Another process, or another task of this process, holds the lock; `nil` means that the pid of
   /// the holder is unknown.

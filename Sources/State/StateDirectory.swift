@@ -32,9 +32,9 @@ public struct StateDirectory: Equatable, Sendable {
     }
   }
 
-  /// The list of devices.
+  /// The path of the list of devices.
   public var registryPath: String { path + "/devices.json" }
-  /// The user's aliases for devices.
+  /// The path of the user's aliases for devices.
   package var aliasesPath: String { path + "/aliases.json" }
   /// The folder of the journals of unfinished updates.
   public var journalPath: String { path + "/journal" }

@@ -1,6 +1,7 @@
 import OtaflashGATT
 
-/// The reason why a file of the state directory could not be written or read.
+/// The reason why a file of the state directory could not be written or read, or why a lock could
+/// not be acquired.
 #if hasAttribute(nonexhaustive)
 @nonexhaustive
 #endif
@@ -20,13 +21,14 @@ public enum StateFault: Error, Equatable, Sendable {
   case notAFile(path: String)
   /// The file is larger than the limit, in bytes.
   case tooLarge(path: String, limit: Int)
-  /// A later version of otaflash wrote the file; this version would lose unknown members.
+  /// A later version of otaflash wrote the file. This version does not use the file, because a
+  /// change could lose content.
   case newerFormat(path: String, format: Int)
   /// Another process, or another task of this process, uses the device; `nil` means that the pid of
   /// the holder is unknown.
   case deviceBusy(device: String, holder: Int32?)
-  /// Another process has locked the list of devices or the stored images for longer than the time
-  /// limit.
+  /// Another process has locked the list of devices, the aliases or the stored images for longer
+  /// than the time limit.
   case registryBusy(path: String, waited: Duration)
   /// Any other failed system call.
   case system(FileOperation, path: String, FileErrno)

@@ -12,7 +12,7 @@ extension Recalled: Equatable where Content: Equatable {}
 
 /// The decoded content of a file.
 protocol SoundContent: Codable, Sendable {
-  /// Whether the numbers in the content are in range.
+  /// Whether the content is valid, for example whether its numbers are in range.
   var isSound: Bool { get }
 }
 

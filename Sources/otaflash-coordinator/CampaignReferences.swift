@@ -5,7 +5,8 @@ import OtaflashFleetHost
 
 /// The names of the files to which a campaign refers, and which are submitted with the campaign.
 enum CampaignReferences {
-  /// Returns the names.
+  /// Returns the names of the images, the public key, the table of devices, and the keys of
+  /// devices.
   ///
   /// - Parameter read: returns the content of the campaign's table of devices; `nil` if the table
   ///   is missing.

@@ -72,7 +72,7 @@ struct RunCommand: Subcommand {
     }
   }
 
-  /// Returns the exit status of `otaflash fleet run`.
+  /// Returns the outcome of an ended run, with the same exit status as `otaflash fleet run`.
   private func ending(
     of run: RemoteRun, _ client: CoordinatorClient
   ) async throws(CommandFault) -> Ending {

@@ -48,7 +48,7 @@ class Documents:
         self.assets = set()  # pictures and other binary files
 
     def place(self, target, document):
-        """Returns the address in the site of a link in a document."""
+        """Returns the address, in the site, of the target of a link in a document; records the target."""
         path, _, anchor = target.partition("#")
         path = posixpath.normpath(posixpath.join(posixpath.dirname(document), path)) if path else document
         anchor = "#" + anchor if anchor else ""

@@ -4,7 +4,7 @@
 /// trial, and exchanges them back at the next reset unless the application has confirmed the image.
 /// It resumes after a power failure in any flash operation, on flash whose interrupted writes can be
 /// read (some flash with ECC raises a fault instead). The bootloader calls `boot_run`; the
-/// application uses the other functions, and writes the request and the mark CONFIRMED.
+/// application uses the other functions, and writes the request and the mark BOOT_CONFIRMED.
 #ifndef BOOT_H
 #define BOOT_H
 
@@ -20,8 +20,8 @@ typedef struct {
   bool (*write)(void *context, uint32_t address, const uint8_t *from, uint32_t size);
   /// Erases one page to 0xFF, and returns when the operation has ended. False: it failed.
   bool (*erase)(void *context, uint32_t page_address);
-  /// Checks the signature of the image at `address`. Null: every image with the correct CRC32 is
-  /// accepted. Only `boot_run` calls this function.
+  /// Checks the signature of the image at `address`. Null: the image needs no signature. Only
+  /// `boot_run` calls this function.
   bool (*is_signed)(void *context, uint32_t address, uint32_t size);
 
   /// The areas of the running image and of the received image; both have `slot_size` bytes.

@@ -32,7 +32,7 @@ func fuzzUpdate(of profiles: [String], _ input: [UInt8]) {
 }
 
 /// The time limit of any update: 9 attempts of half a minute for each of its phases, and the
-/// device's own waits; each connection of a script may advance it by one step.
+/// device's own waits; each connection of a script may advance the update by only one step.
 private let virtualLimit = Duration.seconds(6 * 3600)
 
 @Sendable private func examine(_ event: UpdateEvent) {

@@ -21,7 +21,7 @@ package struct Baseline: Sendable {
   private let path: String
   private var rates: [BenchmarkKey: Double] = [:]
 
-  /// Reads the measurements among JSON Lines; other lines are ignored.
+  /// Reads the measurements among JSON Lines; lines of other types are ignored.
   package init(path: String, lines: String) throws(BaselineFault) {
     self.path = path
     let decoder = JSONDecoder()
@@ -58,7 +58,7 @@ package struct Baseline: Sendable {
 }
 
 extension Baseline.Shortfall {
-  /// `with-response, MTU 247 at 81.2% of the baseline`
+  /// The shortfall as text, such as `with-response, MTU 247 at 81.2% of the baseline`.
   package var sentence: String {
     let link = [key.phy, key.interval.map { Text.decimal($0) + " ms" }].compactMap { $0 }
     let window = key.window.map { ["window " + Text.grouped($0)] } ?? []

@@ -131,8 +131,8 @@ package struct BenchmarkPlot {
         + "\(Text.grouped(all.count)) writes", at: (700, 60))
   }
 
-  /// Returns about thirty bins from 0 to above `maximum`; their width is a round number of
-  /// microseconds.
+  /// Returns at most thirty bins from 0 to above `maximum` (more for a maximum of 30 s or more);
+  /// their width is a round number of microseconds.
   private static func bins(to maximum: Int) -> [Range<Int>] {
     let widths = [100, 250, 500, 1000, 2500, 5000, 10_000, 25_000, 50_000, 100_000, 1_000_000]
     let width = widths.first { maximum / $0 < 30 } ?? 1_000_000

@@ -48,7 +48,7 @@ package struct BenchmarkRow: Sendable {
     limit?.bytesPerSecond(setting.mode, mtu: link.mtu)
   }
 
-  /// The median as a fraction of the limit.
+  /// The median as a fraction of the limit; `nil` if the limit is unknown or 0.
   package var limitShare: Double? {
     limitBytesPerSecond.flatMap { $0 > 0 ? rate(at: 50) / $0 : nil }
   }

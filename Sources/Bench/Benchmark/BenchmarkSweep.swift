@@ -66,7 +66,7 @@ package struct BenchmarkSweep: Sendable {
 
   /// Measures a device in real time.
   ///
-  /// - Parameter profile: the parameters of a simulated device.
+  /// - Parameter profile: the parameters of a simulated device; `nil` for another device.
   package func measure(
     _ entry: Case, at destination: ResolvedDevice, profile: SimulationProfile?
   ) async throws(CommandFault) -> BenchmarkRow {

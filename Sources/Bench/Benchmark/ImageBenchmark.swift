@@ -95,7 +95,8 @@ package struct ImageBenchmark {
     }
   }
 
-  /// The pages of the new image that are equal in the old image, and all pages.
+  /// The number of pages of the new image that are equal in the old image, and the number of all
+  /// pages.
   private var pages: (kept: Int, all: Int) {
     let (old, new, page) = (pair.old.bytes, pair.new.bytes, receiver.pageSize)
     let starts = Array(stride(from: 0, to: new.count, by: page))
@@ -151,8 +152,8 @@ extension ImageBenchmark {
     return notes
   }
 
-  /// A sentence such as `pages that do not change: 52 of 55; the slot is assumed to hold
-  /// app-1.2.0.bin, as after a swap`.
+  /// A sentence such as `pages that do not change: 52 of 55; the slot is assumed to hold an image
+  /// like app-1.2.0.bin, as after a swap`.
   private var keptSentence: String? {
     guard receiver.keepsPages else { return nil }
     let pages = self.pages
@@ -161,13 +162,15 @@ extension ImageBenchmark {
       + "image like \(pair.old.name), as after a swap"
   }
 
-  /// The time after the restart, and the effect of a compressed image, for an image of MCUboot.
+  /// The time after the restart, and the effect of a compressed image, for an image of MCUboot, as
+  /// a sentence; `nil` for other images, and for compressed or encrypted images.
   private var bootloaderSentence: String? {
     guard let costs = BootloaderCosts(of: pair.new, pageSize: receiver.pageSize) else { return nil }
     return costs.sentence(erase: flash.erase, write: flash.write)
   }
 
-  /// `flash: at most 102.4 kB/s of image, 40 ms to write a page of 4,096 B, erased ahead`
+  /// A sentence such as `flash: at most 102.4 kB/s of image, 40 ms to write a page of 4,096 B,
+  /// erased ahead`.
   private var flashSentence: String {
     let page = flash.write + (receiver.erasesAhead ? 0 : flash.erase)
     guard page > 0 else { return "flash: takes no time" }

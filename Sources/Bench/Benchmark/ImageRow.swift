@@ -5,7 +5,7 @@ import OtaflashUpdate
 
 /// The duration of an image transfer over one link in one form, compared with the other forms.
 package struct ImageRow: Sendable {
-  /// The measured rate of the link.
+  /// The measurement of the link.
   package let link: BenchmarkRow
   package let content: Delivery.Content
   /// The number of content bytes that are sent.

@@ -32,8 +32,8 @@ package struct ImageTrial: Sendable {
   /// Installs the old image on a device of this profile.
   ///
   /// - Parameter keepsPages: whether the device keeps pages that hold their data. In this case, an
-  ///   image that differs from the old image in one byte runs before it, so that the slot holds
-  ///   this image.
+  ///   image that differs from the old image in one byte runs before the old image, so that the
+  ///   slot holds the differing image.
   package init(
     _ pair: ImagePair, on profile: SimulationProfile, keepingPages keepsPages: Bool = false,
     key: [UInt8]?

@@ -2,7 +2,7 @@ import ArgumentParser
 import OtaflashConsole
 import OtaflashDevices
 
-/// The SVG document that the option `--plot` writes.
+/// The SVG file that the option `--plot` specifies.
 package struct PlotFile: Equatable, Sendable {
   package static let suffix = "svg"
 

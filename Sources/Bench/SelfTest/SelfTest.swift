@@ -2,8 +2,9 @@ import OtaflashFirmware
 import OtaflashSimulation
 import OtaflashUpdate
 
-/// A test of the complete chain without a device. It covers images, updates with each protocol with
-/// a lost link up to the verification, required refusals, and the requirements for the system.
+/// A test of the complete chain without a device. It covers updates with each protocol with a lost
+/// link, up to the verification. It also covers a patch, required refusals, a damaged image, a
+/// socket, and the state files.
 package enum SelfTest {
   package static func checks(environment: [String: String]) -> [SelfTestCheck] {
     let host = SelfTestHost(environment: environment)
@@ -104,7 +105,7 @@ package enum SelfTest {
     return options
   }
 
-  /// Checks that a changed byte is detected when the image is read, before a device is needed.
+  /// Checks that the integrity check detects a changed byte, before a device is needed.
   private static func damagedImage() throws(SelfTestCheck.Failure) -> String {
     do {
       let whole = try SelfTestImage.of(.smpServer(SMPServerSettings()))

@@ -17,8 +17,8 @@ package enum SelfTestImage {
   ///
   /// - Parameters:
   ///   - hardware: the hardware ID in a plain image.
-  ///   - change: selects the changed bytes; images with two different values are two releases of
-  ///   one program.
+  ///   - change: the value by which one byte is changed (XOR); images with two different values are
+  ///   two releases of one program.
   /// - Throws: errors of the decoder of the image's format; such an error is a bug of this program.
   package static func of(
     _ device: DeviceKind, hardware: HardwareID = hardware, version: FirmwareVersion = version,

@@ -10,7 +10,7 @@ package struct UpdateTrial: Sendable {
   package enum Wanted: Sendable {
     /// The new image must be verified to run, although the link was lost once.
     ///
-    /// - Parameter resumes: whether the transfer must resume; otherwise it must restart.
+    /// - Parameter resumes: whether the transfer must resume; otherwise it may also start again.
     case proof(UpdateResult.Proof, resumes: Bool)
     /// The new image must be verified to run, and less than half of its size must have been sent.
     case patch

@@ -21,7 +21,8 @@ public struct LocalAdapter: Central, AdapterMonitor {
 
   /// - Parameters:
   ///   - number: the number of the adapter; `hci0` is 0.
-  ///   - address: the address of the same adapter, for connections; `nil` reads it from the kernel.
+  ///   - address: the address of the same adapter, for connections. With `nil` the kernel chooses
+  ///   the first adapter if `number` is 0; otherwise the address is read from the kernel.
   ///   - security: the minimum security of a link before it is used.
   ///   - pairing: handles the kernel's requests while a link is secured; the agent must be started
   ///   and running.

@@ -11,7 +11,8 @@ public struct DoctorCheck: Equatable, Sendable {
     case pass
     /// Flashing works with limitations.
     case warn
-    /// Flashing over Bluetooth does not work until the problem is fixed.
+    /// Flashing over Bluetooth, or with the adapter that was checked, does not work until the
+    /// problem is fixed.
     case fail
   }
 
@@ -34,7 +35,8 @@ public struct Doctor: Sendable {
 
   init(facts: DoctorFacts) { self.facts = facts }
 
-  /// Runs all checks, in the order of their dependencies.
+  /// Runs the checks in the order of their dependencies. Without kernel support, the adapters are
+  /// not checked.
   public func examine() async -> [DoctorCheck] {
     let kernel = kernelSupport()
     let further = kernel.verdict == .pass ? await adapters() : []

@@ -171,8 +171,8 @@ public final class EventLoop: TaskExecutor {
   private func turn(_ events: inout [epoll_event]) {
     runJobs()
     let horizon = now
-    // Both steps hold one lock, so a job or timer that is added afterwards detects `isPolling` and
-    // wakes the loop.
+    // The queues are read and `isPolling` is set under one lock, so the caller that adds a job or
+    // an earlier timer afterwards detects `isPolling` and wakes the loop.
     let (mayWait, deadline) = state.withLock { state in
       let deadline = state.timers.nextDeadline()
       let isDue = deadline.map { $0 <= horizon } ?? false

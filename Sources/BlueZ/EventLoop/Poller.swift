@@ -4,7 +4,7 @@ import OtaflashATT
 import Synchronization
 
 /// The system calls of the event loop: epoll, an eventfd that ends the wait of epoll, and a
-/// timerfd. The timerfd is used because it has a resolution of microseconds, while the timeout of
+/// timerfd. The timerfd is used because it has a resolution of nanoseconds, while the timeout of
 /// `epoll_wait` has a resolution of milliseconds.
 struct Poller: ~Copyable, Sendable {
   static let firstWatchNumber: UInt64 = 2
@@ -62,8 +62,8 @@ struct Poller: ~Copyable, Sendable {
     }
   }
 
-  /// Ends the wait of `poll`. The counter of the eventfd cannot overflow: `poll` resets the counter
-  /// each time.
+  /// Ends the wait of `poll`. The counter of the eventfd cannot overflow: `interpret` resets the
+  /// counter after each wait.
   func wake() {
     let result = eventfd_write(wakeUp.raw, 1)
     precondition(result == 0 || errno == EAGAIN, "the loop's eventfd is broken")
@@ -81,7 +81,8 @@ struct Poller: ~Copyable, Sendable {
     return Int(count)
   }
 
-  /// Decodes an event; returns `nil` for the loop's own eventfd and timerfd.
+  /// Decodes an event. An event of the loop's own eventfd or timerfd resets that descriptor, and
+  /// the function returns `nil`.
   func interpret(_ event: epoll_event) -> (Watch, Readiness)? {
     let (number, bits) = withUnsafePointer(to: event) {
       (otaflash_epoll_watch($0), otaflash_epoll_events($0))

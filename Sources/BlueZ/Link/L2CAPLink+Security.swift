@@ -11,11 +11,11 @@ extension L2CAPLink {
   /// The time limit for pairing: the user reads and enters six digits, and the Security Manager
   /// waits for 30 s at each step.
   private static let pairingLimit = Duration.seconds(75)
-  /// The time limit for the Security Manager. A link is reported as connected shortly before the
+  /// The maximum wait for the Security Manager: a link is reported as connected shortly before the
   /// kernel's Security Manager has opened its channel on the link.
   private static let managerLimit = Duration.milliseconds(200)
   private static let managerPause = Duration.milliseconds(5)
-  /// The time limit for the reason why a link ended, because the reason and the end arrive over
+  /// The maximum wait, after a link has ended, for the reason: the reason and the end arrive over
   /// different sockets.
   private static let reasonLimit = Duration.seconds(1)
 

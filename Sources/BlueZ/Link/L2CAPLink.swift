@@ -49,14 +49,15 @@ public final class L2CAPLink: Link {
   ///   - device: the address of the device with the address type.
   ///   - adapter: the address of the adapter; `nil` uses the first adapter that is on, which may be
   ///   the wrong adapter if the host has several adapters.
-  ///   - limit: the time limit, 1 to 60 s; longer values are reduced to 60 s, the kernel's maximum.
+  ///   - limit: the time limit. The effective limit is at least 1 s, and at most 60 s, the kernel's
+  ///   maximum.
   ///   - security: the minimum security, which the link has when the call returns.
   ///   - pairing: handles the kernel's requests; the agent must be started. With `nil` a link is
   ///   secured only with keys that the kernel already has, or by bluetoothd.
   ///   - tuner: tunes the link before the call returns; the tuner must be started.
-  /// - Throws: `.lostWhileConnecting` if a retry is worthwhile, up to about 5 times; each attempt
-  ///   needs a new call, because the kernel never reconnects a failed socket. Other faults for
-  ///   other causes.
+  /// - Throws: `.lostWhileConnecting` if the link was lost during setup. Except after
+  ///   `.keysRefused`, retry up to about 5 times; each attempt needs a new call, because the kernel
+  ///   never reconnects a failed socket. Other faults for other causes.
   public static func connect(
     to device: BluetoothAddress, adapter: BluetoothAddress? = nil, within limit: Duration,
     security: SecurityLevel = .low, pairing: PairingAgent? = nil, tuner: LinkTuner? = nil

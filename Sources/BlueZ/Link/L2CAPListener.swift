@@ -36,7 +36,7 @@ public final class L2CAPListener: Sendable {
     }
   }
 
-  /// Returns the next central that connects.
+  /// Waits for the next central, and returns the link to it.
   public func accept() async throws(ConnectFault) -> L2CAPLink {
     do throws(SystemError) {
       return try L2CAPLink(try await socket.accept())

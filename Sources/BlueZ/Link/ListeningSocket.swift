@@ -45,7 +45,8 @@ final class ListeningSocket: Sendable {
     }
     switch result {
     case .success(let raw): return FileDescriptor(owning: raw)
-    // The connection ended before it was accepted.
+    // No connection waits, a signal interrupted the call, or the connection ended before it was
+    // accepted.
     case .failure(let error) where [EAGAIN, EINTR, ECONNABORTED].contains(error.number): return nil
     case .failure(let error): throw error
     }

@@ -76,7 +76,8 @@ public final class UnixLink: Link {
   public func close() { socket.close() }
 }
 
-/// The address of a Unix socket; throws if the path is too long.
+/// The address of a Unix socket. Its initializer throws if the path is empty, has more than
+/// `pathMaximum` bytes, or contains a zero byte.
 struct UnixAddress {
   /// `sun_path` has 108 bytes, of which the last must be zero.
   static let pathMaximum = 107

@@ -2,7 +2,7 @@ import OtaflashATT
 
 /// The devices that advertise in range of an adapter, as a sequence. Needs CAP_NET_ADMIN.
 ///
-/// Each iteration is a separate discovery, which ends with `nil` at the time limit. The discovery
+/// Each iterator runs a separate discovery, which ends with `nil` at the time limit. The discovery
 /// in the kernel is stopped at the time limit, after an error, after a cancellation, and after a
 /// `break` out of the loop.
 package struct Discovery: AsyncSequence, Sendable {

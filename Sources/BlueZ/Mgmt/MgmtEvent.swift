@@ -14,7 +14,8 @@ struct MgmtPacket: Equatable, Sendable {
 
   /// Decodes a packet.
   ///
-  /// - Throws: `MgmtDecodeFault` if the packet is shorter than its event or its length field.
+  /// - Throws: `MgmtDecodeFault` if the packet is shorter than its event, or does not have the
+  ///   length that its length field states.
   init(decoding bytes: [UInt8]) throws(MgmtDecodeFault) {
     var fields = MgmtFields(bytes[...])
     let code = try fields.uint16()

@@ -10,7 +10,7 @@ import OtaflashNumerals
 public enum MgmtFault: Error, Equatable, Sendable {
   /// The host has no such adapter, the adapter is off or blocked, or the kernel has no Bluetooth.
   case adapterUnavailable(cause: String, remedy: Remedy)
-  /// The process lacks CAP_NET_ADMIN.
+  /// The process lacks CAP_NET_ADMIN, or the system does not permit it to use Bluetooth sockets.
   case permissionDenied(cause: String, remedy: Remedy)
   /// Another program is discovering.
   case busy(cause: String, remedy: Remedy)

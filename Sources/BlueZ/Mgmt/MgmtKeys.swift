@@ -59,7 +59,7 @@ public struct LongTermKey: Equatable, Sendable {
   /// Whether a link encrypted with the key is protected against a man in the middle.
   public var isAuthenticated: Bool { kind == .legacyAuthenticated || kind == .secureAuthenticated }
 
-  /// Decodes a key; returns `nil` for a key whose kind or address cannot be stored.
+  /// Decodes a key; returns `nil` for a key whose kind, size or address cannot be stored.
   static func decode(_ fields: inout MgmtFields) throws(MgmtDecodeFault) -> LongTermKey? {
     let address = try fields.address()
     let kind = Kind(rawValue: try fields.uint8())

@@ -18,7 +18,8 @@ public enum IOCapability: UInt8, Sendable, CaseIterable {
 
 /// An event or a request of the kernel about a pairing (kernel mgmt.h).
 package enum PairingEvent: Equatable, Sendable {
-  /// New keys of a device, which are stored only if `isToBeKept` is true.
+  /// A new Long Term Key of a device. In this case and the next case, the key is stored only if
+  /// `isToBeKept` is true.
   case newLongTermKey(LongTermKey, isToBeKept: Bool)
   case newIdentityResolvingKey(
     IdentityResolvingKey, usedAddress: BluetoothAddress?, isToBeKept: Bool)
@@ -31,7 +32,7 @@ package enum PairingEvent: Equatable, Sendable {
   case authenticationFailed(BluetoothAddress, MgmtStatus)
   case disconnected(BluetoothAddress, DisconnectReason)
 
-  /// The reason why the kernel ended a link.
+  /// The reason that the kernel reports for the end of a link.
   package enum DisconnectReason: Equatable, Sendable {
     case timedOut, byThisComputer, byDevice
     /// The keys did not match: the device has forgotten the pairing.

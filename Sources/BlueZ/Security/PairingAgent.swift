@@ -52,9 +52,10 @@ public final class PairingAgent: Sendable {
 
   /// The conditions under which pairings store keys.
   public enum Bonding: Sendable {
-    /// Keys are stored only if the host secures a link because an attribute or the user requires
-    /// security. A device that requests security without requiring it then has no keys that could
-    /// block a later link.
+    /// Keys are stored only while the host secures a link because an attribute or the user requires
+    /// security, or after a device has ended several links because its pairing request was refused.
+    /// A device that requests security without requiring it then has no keys that could block a
+    /// later link.
     case whenRequired
     /// Keys are always stored. Use this case for a peripheral, and if the user requested pairing.
     case always

@@ -20,7 +20,8 @@ final class SeqpacketSocket: Sendable {
     /// The reason why the socket can no longer be used, which may be known while queued messages
     /// are still unread.
     var foundLoss: LinkLoss?
-    /// The loss that `receive` has thrown; all later calls throw the same loss.
+    /// The loss that `receive` has thrown, or `.closedLocally` after `close`; all later calls throw
+    /// this loss.
     var finalLoss: LinkLoss?
   }
 

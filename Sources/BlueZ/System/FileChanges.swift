@@ -62,13 +62,14 @@ package final class FileChanges: Sendable {
       case .timedOut: return .timedOut
       case .cancelled, .closed: return .cancelled
       }
-      // A folder that appeared or disappeared is a change, because its files came with it.
+      // A folder that appeared or disappeared is a change, because the file may have appeared or
+      // disappeared with it.
       if drain() || arm() != folder { return .changed }
     }
   }
 
-  /// Whether a process has opened the file for writing. The kernel grants a read lease only if no
-  /// process has. `false` if it is unknown, for example for a file of another user.
+  /// Returns whether a process has the file open for writing; in this case the kernel grants no
+  /// read lease. Returns `false` if the state is unknown, for example for a file of another user.
   package static func isOpenForWriting(_ path: String) -> Bool {
     let raw = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
     guard raw >= 0 else { return false }
@@ -82,7 +83,8 @@ package final class FileChanges: Sendable {
     return errno == EAGAIN
   }
 
-  /// Watches the closest folder that exists. The kernel returns one number for each folder.
+  /// Watches the closest folder that exists. Returns the kernel's number of this watch, which does
+  /// not change while the same folder is watched; -1 if no folder can be watched.
   private func arm() -> Int32 {
     for folder in folders {
       let number = inotify_add_watch(descriptor.raw, folder, Self.mask)

@@ -3,9 +3,9 @@ import OtaflashGATT
 import Synchronization
 
 /// Tunes the links of an adapter. The tuner sets the kernel's parameters for new connections
-/// (CAP_NET_ADMIN), and requests the parameters that an existing link lacks from the controller
-/// (CAP_NET_RAW). The controller reports the actual parameters of the links. Without these
-/// capabilities the tuner does not tune links, and reports this.
+/// (CAP_NET_ADMIN). If a link has other parameters nevertheless, the tuner sends requests for the
+/// link to the controller (CAP_NET_RAW). The controller reports the actual parameters of the links.
+/// Without these capabilities the tuner does not tune links, and reports this.
 public final class LinkTuner: Sendable {
   /// The time limits for a controller.
   struct Limits: Sendable {
@@ -14,8 +14,8 @@ public final class LinkTuner: Sendable {
     var procedure = Duration.seconds(2)
     /// The limit of a data length change; no event reports an unchanged length.
     var length = Duration.milliseconds(300)
-    /// The limit of the event about a new link, because the event and the kernel's response arrive
-    /// over two sockets.
+    /// The maximum wait for the event about a new link: the event and the kernel's response arrive
+    /// over different sockets.
     var sighting = Duration.milliseconds(500)
   }
 
@@ -56,8 +56,8 @@ public final class LinkTuner: Sendable {
         do throws(SystemError) { return try HCISocket(adapter: adapter) } catch { return nil }
       },
       openSession: {
-        // bluetoothd has loaded parameters for its devices, which loading parameters here would
-        // delete.
+        // bluetoothd has loaded parameters for its devices. Loading parameters here would delete
+        // the parameters of bluetoothd.
         guard tuning != nil, !ProcessFile.isRunning("bluetoothd") else { return nil }
         do throws(MgmtFault) { return try MgmtSession() } catch { return nil }
       })
@@ -117,7 +117,7 @@ public final class LinkTuner: Sendable {
     }
   }
 
-  /// Restores the kernel's parameters for connections to the devices, and ends `run`.
+  /// Restores the kernel's parameters for all devices passed to `prepare`, and ends `run`.
   public func stop() {
     let former = state.withLock { state -> State in
       defer { (state.socket, state.session) = (nil, nil) }

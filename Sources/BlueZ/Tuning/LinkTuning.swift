@@ -37,8 +37,8 @@ public struct LinkTuning: Equatable, Sendable {
   public static let flashing = LinkTuning(
     interval: .microseconds(7500)...(.milliseconds(15)), phy: .le2M, payload: 251)
 
-  /// Returns the parameters for the kernel and the controller; `nil` if no interval is requested,
-  /// or if the request is contradictory.
+  /// Returns the parameters for the kernel and the controller; `nil` if no interval is requested, a
+  /// value is out of range, or the values contradict each other.
   func parameters(for device: BluetoothAddress) -> MgmtConnectionParameters? {
     guard let interval else { return nil }
     return MgmtConnectionParameters(

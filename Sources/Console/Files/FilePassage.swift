@@ -22,7 +22,7 @@ package struct FilePassage: Equatable, Sendable {
 
   package var what: String { "\(path), line \(line), column \(column): \(words)" }
 
-  /// The line and a caret under the column.
+  /// The line and a caret under the column; empty if the line is not shown.
   package var excerpt: [String] {
     guard let source else { return [] }
     let characters = Array(source)

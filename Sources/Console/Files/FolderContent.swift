@@ -2,8 +2,8 @@ import Glibc
 
 /// The files in a folder that was specified on the command line.
 package enum FolderContent {
-  /// Returns the files in order, without names that start with a period; `nil` if the path is not a
-  /// readable folder.
+  /// Returns the sorted names of the files and links, without names that start with a period; `nil`
+  /// if the path is not a readable folder.
   ///
   /// - Parameter limit: the maximum number of files.
   package static func files(of path: String, atMost limit: Int) -> [String]? {

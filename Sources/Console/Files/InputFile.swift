@@ -3,7 +3,7 @@ import Glibc
 /// A small input file of the command line: a regular file, a pipe or a device. Reading a pipe or a
 /// device has a time limit, and ends when the run is stopped.
 package struct InputFile: Sendable {
-  /// The time limit for a pipe without data.
+  /// The default time limit for a pipe or a device without data.
   package static let patience = Duration.seconds(10)
   private static let pollMilliseconds: Int32 = 100
   private static let readSize = 1 << 16

@@ -21,12 +21,13 @@ package enum InstalledDocuments {
     }.joined(separator: " ")
   }
 
-  /// The index after `.md`.
+  /// Returns the index after `.md`; `nil` if the word does not contain `.md`.
   private static func endOfName(in word: Substring) -> Substring.Index? {
     word.indices.first { word[$0...].hasPrefix(".md") }.map { word.index($0, offsetBy: 3) }
   }
 
-  /// The folder of the documents for a program in `PREFIX/bin`.
+  /// Returns the folder of the documents for a program in `PREFIX/bin`; `nil` for a program in
+  /// another folder.
   private static func folder(of program: String) -> String? {
     let parts = program.split(separator: "/")
     guard parts.count >= 2, parts[parts.count - 2] == "bin" else { return nil }

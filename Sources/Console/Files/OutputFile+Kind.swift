@@ -5,7 +5,7 @@ extension OutputFile {
     package static let usualHeadSize = 512
 
     package let name: String
-    /// The suffix of files of this kind, if all these files have the same suffix.
+    /// The suffix of files of this kind; empty if these files have different suffixes.
     package let suffix: String
     /// The suffix to append to a name without `suffix`, to create a name that is probably not in
     /// use.

@@ -50,7 +50,8 @@ package struct OutputFile: Equatable, Sendable {
         guard ftruncate(descriptor, 0) == 0 || errno == EINVAL else {
           throw .system(errno: errno)
         }
-        // Only pipes were opened without waiting for a reader; writes to them block as usual.
+        // O_NONBLOCK was only for the opening of a pipe, which must not wait for a reader; writes
+        // block as usual.
         _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) & ~O_NONBLOCK)
       } catch {
         close(descriptor)

@@ -5,7 +5,8 @@ import Glibc
 package struct TemporaryFolder: ~Copyable {
   package let path: String
 
-  /// - Parameter environment: TMPDIR is the parent folder (default: /tmp).
+  /// - Parameter environment: TMPDIR is the parent folder if it is an absolute path (default:
+  ///   /tmp).
   package init(environment: [String: String]) throws(FileFault) {
     let place = environment["TMPDIR"].flatMap { $0.hasPrefix("/") ? $0 : nil } ?? "/tmp"
     var template = Array((place + "/otaflash-XXXXXX").utf8CString)

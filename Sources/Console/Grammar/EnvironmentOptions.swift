@@ -1,4 +1,5 @@
-/// Every long option `--x-y` can also be set by `OTAFLASH_X_Y`; the command line takes precedence.
+/// Every long option `--x-y` except `--help` and `--version` can also be set by `OTAFLASH_X_Y`; the
+/// command line takes precedence.
 package enum EnvironmentOptions {
   package static let prefix = "OTAFLASH_"
   /// The separator between several values of one option, as in PATH.
@@ -50,7 +51,7 @@ package enum EnvironmentOptions {
     return min(max(1, times), repeatsMaximum)
   }
 
-  /// Whether a command line contains the option.
+  /// Returns whether a command line contains the option.
   package static func isGiven(_ argument: OptionCatalog.Argument, in words: [String]) -> Bool {
     let before = words.prefix { $0 != "--" }
     return argument.tokens.contains { token in

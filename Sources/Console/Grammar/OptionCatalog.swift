@@ -71,7 +71,7 @@ package struct OptionCatalog {
     package var stranger: String?
 
     package var last: Command { commands[commands.count - 1] }
-    /// Whether a word of the command line is an operand of the command.
+    /// Returns whether a word of the command line is an operand of the command.
     package func hasOperand(in words: [String]) -> Bool {
       var index = namesEnd
       while index < words.count {

@@ -27,7 +27,8 @@ package struct OutputOptions: ParsableArguments, Sendable {
 
   package init() {}
 
-  /// These options as words of a command line, for a run that continues this run.
+  /// The options for verbosity, color and progress as words of a command line, for a run that
+  /// continues this run.
   package var words: [String] {
     var words = Array(repeating: "-v", count: verbose)
     if color != .auto { words += ["--color", color.rawValue] }

@@ -1,4 +1,4 @@
-/// Finds the known name that is nearest to a misspelled one.
+/// Finds the known name that is nearest to a misspelled name.
 package enum Suggestion {
   private static let distanceMaximum = 2
 

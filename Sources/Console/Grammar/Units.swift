@@ -99,7 +99,8 @@ package enum Quantity {
     text.allSatisfy { $0.isASCII && $0.isNumber } ? Int(text) : nil
   }
 
-  /// Returns a plain decimal number: digits, and at most one decimal point between them.
+  /// Returns a plain decimal number: digits, and at most one decimal point between them; `nil` for
+  /// other text.
   package static func number(_ text: some StringProtocol) -> Double? {
     let parts = text.split(separator: ".", omittingEmptySubsequences: false)
     guard (1...2).contains(parts.count),

@@ -28,7 +28,7 @@ package final class Console: Sendable {
       ])
   }
 
-  /// The errno of a failed write to standard output.
+  /// The errno of the first write to standard output that failed; `nil` if no write failed.
   package var outputFailure: Int32? { state.withLock { $0.failure } ?? queue.outputFailure }
 
   // MARK: Output of commands
@@ -91,7 +91,7 @@ package final class Console: Sendable {
     }
   }
 
-  /// Replaces the shown lines with new lines, within the size of the terminal.
+  /// Replaces the shown lines with new lines, which must fit the terminal.
   package func show(_ block: [Line]) { state.withLock { _ in queue.show(block) } }
 
   /// Prints the lines of an error, even with `-q`. Prints nothing with `--json`, because an event
@@ -127,8 +127,8 @@ package final class Console: Sendable {
     queue.drain()
   }
 
-  /// Shows the cursor permanently. A process that ends can call this function at any time: it does
-  /// not wait for locks that are held during a write, or for a terminal that accepts no output.
+  /// Shows the cursor permanently. A process that ends can call this function at any time: the wait
+  /// for pending output has a limit, and is short for a terminal that accepts no output.
   package func restoreTerminal() { queue.leave() }
 
   /// Permits frames again after the process was stopped and continued.

@@ -18,9 +18,9 @@ package final class OutputQueue: Sendable {
   private struct State {
     var isServed = false
     var pieces: [Piece] = []
-    /// The first pending piece.
+    /// The index of the first pending piece.
     var next = 0
-    /// The index of the pending frame.
+    /// The index of the pending frame; `nil` if no frame is pending.
     var frame: Int?
     var waitingBytes = 0
     var remarksLeftOut = 0
@@ -35,7 +35,7 @@ package final class OutputQueue: Sendable {
   /// The number of pending bytes above which remarks are dropped and counted, and results wait for
   /// space.
   private static let waitingBytesMaximum = 1 << 20
-  /// The number of written pieces that are removed together.
+  /// The number of written pieces above which they are removed.
   private static let writtenPiecesMaximum = 1024
   /// The time limits of the output when the process ends or stops: in total, and without progress
   /// on a terminal that accepts no output.
@@ -59,7 +59,7 @@ package final class OutputQueue: Sendable {
     carriesOutput = output.isTerminal || output.isSameFile(as: error)
   }
 
-  /// The errno of the first write to standard output that failed.
+  /// The errno of the first write to standard output that failed; `nil` if no write failed.
   package var outputFailure: Int32? { state.withLock { $0.outputFailure } }
 
   // MARK: Adding

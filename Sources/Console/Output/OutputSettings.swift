@@ -15,7 +15,7 @@ package struct OutputSettings: Equatable, Sendable {
   /// The width of the terminal that shows errors and notes; `nil` = no terminal.
   package var errorColumns: Int?
 
-  /// The input from the environment.
+  /// The properties of the streams, and the environment, from which the settings are derived.
   package struct Surroundings: Equatable, Sendable {
     package var outputIsTerminal: Bool
     package var errorIsTerminal: Bool

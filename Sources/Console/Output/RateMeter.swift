@@ -33,7 +33,8 @@ package struct RateMeter: Equatable, Sendable {
     last = now
   }
 
-  /// Returns the average rate of this run; `nil` before the first acknowledgement.
+  /// Returns the average rate of this run in bytes per second; `nil` before the first
+  /// acknowledgement.
   package func rate(at now: Duration) -> Double? {
     let seconds = (now - start).inSeconds
     guard acknowledged > startOffset, seconds > 0 else { return nil }
@@ -45,7 +46,7 @@ package struct RateMeter: Equatable, Sendable {
     return .milliseconds(Int64(Double(max(0, total - acknowledged)) / smoothed * 1000))
   }
 
-  /// Returns the time without an acknowledgement, if the transfer is considered stalled.
+  /// Returns the time without an acknowledgement; `nil` unless the transfer is considered stalled.
   package func stalled(at now: Duration) -> Duration? {
     now - last >= Self.stallLimit ? now - last : nil
   }

@@ -2,7 +2,7 @@ import COtaflashTOML
 import Glibc
 
 /// The project file `otaflash.toml`: default values of options for the commands that run in its
-/// folder or below it. It contains paths of keys, never keys.
+/// folder or below it. It contains the paths of key files, never the keys themselves.
 package struct ProjectFile: Equatable, Sendable {
   package static let name = "otaflash.toml"
   /// The maximum size in bytes.
@@ -12,7 +12,7 @@ package struct ProjectFile: Equatable, Sendable {
   package struct Entry: Equatable, Sendable {
     package let key: String
     package let value: String
-    /// From 1.
+    /// The line in the file, from 1.
     package let line: Int
     /// The profile that contains the value; `nil` = the value applies without a profile.
     package let profile: String?
@@ -25,17 +25,17 @@ package struct ProjectFile: Equatable, Sendable {
     case foreignOwner(path: String)
     case malformed(FilePassage)
     case noSuchProfile(String, path: String, known: [String])
-    /// A profile without a project file.
+    /// A profile was requested, but there is no project file.
     case noFile(profile: String)
   }
 
   package let path: String
   package let entries: [Entry]
-  /// The names of all profiles, also of empty ones.
+  /// The names of all profiles that contain a value.
   package let profiles: [String]
 
-  /// The values that apply with a profile, in the order of `ProjectKey`; a value of the profile
-  /// replaces a value outside of profiles.
+  /// Returns the values that apply with a profile, in the order of `ProjectKey`; a value of the
+  /// profile replaces a value outside of profiles.
   package func settings(profile: String?) throws(Fault) -> [Entry] {
     if let profile, !profiles.contains(profile) {
       throw .noSuchProfile(profile, path: path, known: profiles)
@@ -52,7 +52,7 @@ package struct ProjectFile: Equatable, Sendable {
 
   // MARK: Reading
 
-  /// The closest file, from a folder upwards; `nil` if no folder contains one.
+  /// Returns the closest file, from a folder upwards; `nil` if no folder contains one.
   package static func find(from folder: String) throws(Fault) -> ProjectFile? {
     var folder = folder
     while true {
@@ -71,7 +71,7 @@ package struct ProjectFile: Equatable, Sendable {
     return String(cString: path)
   }
 
-  /// The file for the working directory of this process.
+  /// Returns the file for the working directory of this process; `nil` if there is no file.
   package static func current() throws(Fault) -> ProjectFile? {
     guard let folder = workingFolder else { return nil }
     return try find(from: folder)
@@ -140,7 +140,7 @@ package struct ProjectFile: Equatable, Sendable {
     (self.entries, self.profiles) = (entries, profiles)
   }
 
-  /// A path of the file, relative to its folder.
+  /// Returns a path in the file, resolved against the folder of the file.
   private static func resolved(_ value: String, _ path: String) -> String {
     value.hasPrefix("/") ? value : path.dropLast(name.count) + value
   }

@@ -7,8 +7,8 @@ package struct ProjectOptions: Equatable, Sendable {
 
   /// The options, to be inserted after the name of the command.
   package private(set) var options: [String] = []
-  /// The image, to be appended; `nil` if the command line names one, the command has none, or the
-  /// file contains none.
+  /// The image, to be appended; `nil` if the command line names an image, the command accepts no
+  /// image, or the file contains no image.
   package private(set) var image: String?
   /// The positions of the values, by the name of the option, such as `--device`.
   package private(set) var origins: [String: String] = [:]
@@ -41,12 +41,14 @@ package struct ProjectOptions: Equatable, Sendable {
     }
   }
 
-  /// The position of the value that caused an error message of the parser.
+  /// Returns the position, as text, of the value that caused an error message of the parser; `nil`
+  /// if no value of the file caused the message.
   package func origin(of message: String) -> String? {
     origins.first { message.contains("\($0.key) ") || message.contains("\($0.key)'") }?.value
   }
 
-  /// The value of an option on a command line.
+  /// Returns the value of an option on a command line; `nil` if the command line does not contain
+  /// the option.
   package static func value(of name: String, short: String? = nil, in words: [String]) -> String? {
     let before = words.prefix { $0 != "--" }
     for (index, word) in before.enumerated() {
@@ -67,7 +69,8 @@ extension OptionCatalog.Path {
 
   fileprivate var takesImage: Bool { Self.commandsWithImage.contains(name) }
 
-  /// Whether the command uses the project file: it has an option for the profile.
+  /// Whether the command uses the project file: it has an option for the profile, and is not
+  /// `simulate`.
   package var usesProject: Bool {
     name != "simulate"
       && (last.arguments ?? []).contains { $0.longName == ProjectOptions.profileOption }

@@ -9,7 +9,7 @@ struct TOMLFault: Error, Equatable {
 
 /// A value of a TOML document, with the position of its key.
 struct TOMLValue: Equatable, Sendable {
-  /// The keys of its table.
+  /// The keys that lead to the table of the value.
   let table: [String]
   let key: String
   /// `nil` for a list, a date or a floating-point number.
@@ -23,7 +23,7 @@ struct TOMLValue: Equatable, Sendable {
     var values: [TOMLValue] = []
   }
 
-  /// All values, in the order of the document.
+  /// Returns all values, in the order of the document.
   static func read(_ document: [UInt8]) throws(TOMLFault) -> [TOMLValue] {
     let collector = Collector()
     var fault = otaflash_toml_fault()

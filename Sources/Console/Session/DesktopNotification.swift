@@ -11,7 +11,7 @@ package struct DesktopNotification: Equatable, Sendable {
     /// OSC 9 of iTerm2, also supported by WezTerm and kitty.
     case growlCommand
     case bell
-    /// No notification: there is no terminal.
+    /// No notification: there is no terminal, or only a terminal of type `dumb`.
     case none
 
     package init(environment: [String: String], hasTerminal: Bool) {
@@ -36,7 +36,7 @@ package struct DesktopNotification: Equatable, Sendable {
       }
     }
 
-    /// Returns the text for the terminal.
+    /// Returns the text for the terminal; `nil` if the terminal is not used.
     package func bytes(for notification: DesktopNotification) -> String? {
       let (title, body) = (Self.plain(notification.title), Self.plain(notification.body))
       return switch self {

@@ -1,4 +1,4 @@
-/// Waits of the command line, measured on the wall clock.
+/// Waits of the command line, in real time.
 package enum Pause {
   /// Waits for a duration; returns `false` if the task was cancelled first.
   package static func sleep(for duration: Duration) async -> Bool {

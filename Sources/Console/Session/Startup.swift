@@ -33,7 +33,8 @@ package enum Startup {
     }
   }
 
-  /// Raises the limits as far as the parent permits. Returns the shortage that remains.
+  /// Raises the limits as far as the parent permits. Returns the shortage that remains; `nil` if
+  /// the resources are sufficient.
   package static func shortage() -> ResourceShortage? {
     lift(RLIMIT_NOFILE.identifier, to: rlim_t(descriptorsNeeded * 4))
     let space = lift(RLIMIT_AS.identifier, to: rlim_t(addressSpaceNeeded))

@@ -33,7 +33,7 @@ package struct LineEditor: Sendable {
     return inputs
   }
 
-  /// The line with a mark at the cursor.
+  /// Returns the line with a mark at the cursor.
   package func shown(in style: Style) -> Line {
     let before = String(text[..<cursor])
     let under = cursor < text.count ? String(text[cursor]) : " "
@@ -97,7 +97,8 @@ package struct LineEditor: Sendable {
     return line
   }
 
-  /// The end of a control sequence; `nil` if it is incomplete.
+  /// Returns a control sequence without its first two bytes, or an empty string for another
+  /// sequence; `nil` if the sequence is incomplete.
   private func finishedSequence() -> String? {
     guard pending.count > 1 else { return nil }
     guard pending[1] == UInt8(ascii: "[") || pending[1] == UInt8(ascii: "O") else { return "" }

@@ -42,7 +42,7 @@ package final class RawTerminal: Sendable {
   /// terminal, because the shell has already changed the settings.
   private static var isOurs: Bool { tcgetpgrp(STDIN_FILENO) == getpgrp() }
 
-  /// Calls `leave` before a fault ends the process; existing handlers are kept.
+  /// Restores the terminal before a fault ends the process; existing handlers are kept.
   private static func putBack(before number: Int32) {
     var action = sigaction()
     guard sigaction(number, nil, &action) == 0,

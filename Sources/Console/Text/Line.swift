@@ -2,7 +2,7 @@
 /// text cannot add colors.
 package struct Line: Equatable, Sendable {
   private struct Part: Equatable, Sendable {
-    /// The numbers of an SGR sequence (ECMA-48, 8.3.117); empty for no color.
+    /// The numbers of an SGR sequence (ECMA-48, 8.3.117); `nil` for no color.
     let paint: String?
     var text: String
   }
@@ -46,8 +46,9 @@ package struct Line: Equatable, Sendable {
   private static let wrappingMinimum = 20
 
   /// Returns lines of at most `columns` columns, wrapped at spaces. The following lines are
-  /// indented as the first, by two columns at least. Words that three spaces separate from others
-  /// stay on one line if they fit. A longer word occupies a separate line.
+  /// indented as the first line, or by two columns if the first line is not indented. Words that
+  /// three spaces separate from others stay on one line if they fit. A longer word occupies a
+  /// separate line.
   ///
   /// - Parameter hanging: whether the following lines are indented as the text after a label.
   package func wrapped(to columns: Int, hanging: Bool = false) -> [Line] {
@@ -84,8 +85,8 @@ package struct Line: Equatable, Sendable {
   /// The number of spaces between parts of a line that should not be divided.
   private static let groupGap = 3
 
-  /// The column of the text after the last label: after two spaces or more, within the first
-  /// `columns` columns.
+  /// Returns the column of the text after the last label: after two spaces or more, within the
+  /// first `columns` columns. Returns `nil` without a label.
   private func labelEnd(within columns: Int) -> Int? {
     let text = Array(text)
     let first = text.prefix { $0 == " " }.count

@@ -12,7 +12,7 @@ package struct Style: Equatable, Sendable {
   package func green(_ text: String) -> Line { paint("32", text) }
   package func dim(_ text: String) -> Line { paint("2", text) }
 
-  /// The character under the cursor of a line editor.
+  /// Returns the character under the cursor of a line editor, with a mark.
   package func cursor(_ text: String) -> Line {
     color ? paint("7", text) : Line(text == " " ? "_" : text)
   }

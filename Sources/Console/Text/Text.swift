@@ -16,7 +16,7 @@ package enum Text {
   /// Returns a text such as `0x0d`.
   package static func hex(_ value: UInt8) -> String { "0x" + Numerals.hex(value) }
 
-  /// Returns the bytes of pairs of hexadecimal digits.
+  /// Returns the bytes of pairs of hexadecimal digits; `nil` for other text.
   package static func bytes(hex digits: String) -> [UInt8]? {
     guard digits.utf8.count.isMultiple(of: 2), digits.allSatisfy(\.isHexDigit) else { return nil }
     var bytes: [UInt8] = []

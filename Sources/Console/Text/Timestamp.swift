@@ -33,7 +33,7 @@ package enum Timestamp {
     }
   }
 
-  /// The present time of day in the local time zone: `12:00:00.000`.
+  /// Returns the present time of day in the local time zone, such as `12:00:00.000`.
   package static func timeOfDay() -> String {
     var time = timespec()
     clock_gettime(CLOCK_REALTIME, &time)

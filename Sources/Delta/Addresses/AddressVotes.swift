@@ -74,7 +74,8 @@ struct AddressVotes {
       | UInt32(bytes[i + 3]) << 24
   }
 
-  /// The map with the lowest cost, and this cost in bits.
+  /// Returns the map with the lowest cost, and this cost in bits. If the map has too many entries,
+  /// the search is repeated with a higher cost for each entry.
   func best() -> (map: AddressMap, cost: Int32) {
     var entry = Self.entry
     while true {
@@ -86,7 +87,7 @@ struct AddressVotes {
     }
   }
 
-  /// A possible end of the map.
+  /// An entry of a possible map, and the index of the node with the previous entry.
   private struct Node {
     let before: Int
     let entry: AddressMap.Entry
@@ -122,7 +123,7 @@ struct AddressVotes {
           agreed += votes[next].weight
           next += 1
         }
-        // Compared before the votes of this address are counted.
+        // The comparison uses the costs before the votes of this address are counted.
         var end = ends[shift] ?? End(cost: .max, node: 0)
         if start.cost + entry < end.cost {
           nodes.append(

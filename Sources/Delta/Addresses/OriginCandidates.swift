@@ -1,8 +1,9 @@
-/// Addresses at which a base may start, in the order of their likelihood: many pointers to
-/// functions are then pointers to targets of branches.
+/// Addresses at which a base may start: 0, `separate`, and then the most likely addresses in
+/// ascending order. If the base starts at a likely address, many of its words point to targets of
+/// its branches.
 struct OriginCandidates {
-  /// The address of no memory of a microcontroller: branches and pointers then share no entries of
-  /// the address map.
+  /// An address at which no microcontroller has memory: with this origin, branches and pointers
+  /// share no entries of the address map.
   private static let separate: UInt32 = 0xB000_0000
   /// The format has no number for this address.
   private static let impossible: UInt32 = 0x8000_0000
@@ -19,7 +20,8 @@ struct OriginCandidates {
     addresses = [0, Self.separate] + Set(best.prefix(2)).union(pages).subtracting([0]).sorted()
   }
 
-  /// For each address, the number of pointers to targets of branches, if the base starts there.
+  /// Returns, for each address, the number of pointers to targets of branches if the base starts at
+  /// this address. Addresses with fewer than eight such pointers are omitted.
   private static func counts(_ base: [UInt8]) -> [UInt32: Int] {
     var targets = [[UInt32]](repeating: [], count: alignment)
     var words: Set<UInt32> = []

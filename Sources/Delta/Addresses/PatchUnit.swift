@@ -13,7 +13,7 @@ struct PatchUnit {
   /// The predicted bytes of the image; the first byte has the lowest bits.
   let bytes: UInt32
 
-  /// The unit at an offset in the base and in the image.
+  /// Creates the unit at an offset in the base and in the image.
   ///
   /// - Parameter left: the number of bytes up to the end of the difference; not 0.
   init(

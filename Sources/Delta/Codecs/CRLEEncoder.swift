@@ -2,8 +2,8 @@
 ///
 /// A block contains scattered bytes or one repeated byte, preceded by kind and length. Only
 /// complete runs are worth repeating. After each run, the encoding therefore ends in one of two
-/// ways: with the run as a repeated block, or within a scattered block that started after a
-/// repeated run.
+/// ways: with the run as a repeated block, or within a scattered block, whose first byte is the
+/// first byte of the stream or follows a repeated block.
 struct CRLEEncoder {
   static let scattered: UInt8 = 0
   static let repeated: UInt8 = 1
@@ -58,8 +58,9 @@ struct CRLEEncoder {
     return chain(endings)
   }
 
-  /// Discards useless starts. A later start is kept only if it is more expensive than an earlier
-  /// start by at most the growth of a length field.
+  /// Adds a start. Earlier starts that are not cheaper are discarded. The new start is also
+  /// discarded if it is more expensive than the cheapest start by more than the growth of a length
+  /// field.
   private static func keep(_ start: Start, in starts: inout [Start]) {
     while let last = starts.last, last.cost >= start.cost { starts.removeLast() }
     if let cheapest = starts.first, start.cost > cheapest.cost + 3 { return }

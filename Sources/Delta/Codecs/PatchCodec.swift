@@ -1,4 +1,4 @@
-/// The compression of a patch's stream; the raw values are the values of detools.
+/// The compression of a patch's stream.
 package enum PatchCodec: Hashable, Sendable {
   case none
   /// Run-length encoding: runs of one byte are counted, other bytes are unchanged.

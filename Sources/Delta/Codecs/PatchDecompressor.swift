@@ -1,4 +1,4 @@
-/// Decompresses a patch's stream byte by byte, for all codecs.
+/// Decompresses a patch's stream byte by byte, for all codecs except the range coder.
 struct PatchDecompressor: PatchBytes {
   private enum State {
     case none

@@ -29,7 +29,7 @@ struct RangeDecoder {
     return (value - 1, isNegative)
   }
 
-  /// The bytes of the image at a unit.
+  /// Decodes the bytes of the image for a unit, and passes each byte to `body`.
   mutating func unit(_ unit: PatchUnit, _ body: (UInt8) -> Void) throws(PatchFault) {
     let isWrong = try bit(models.flag(unit))
     models.record(isWrong: isWrong)
@@ -40,7 +40,7 @@ struct RangeDecoder {
     }
   }
 
-  /// The new byte at an offset in the image.
+  /// Decodes the new byte at an offset in the image.
   mutating func extra(at offset: Int) throws(PatchFault) -> UInt8 {
     models.last = try byte(models.extra(at: offset))
     return models.last

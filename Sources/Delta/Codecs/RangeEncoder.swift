@@ -1,5 +1,5 @@
 /// Encodes the content of a patch of format 2 with the adaptive binary range coder (docs/delta.md,
-/// section 5).
+/// section 4.3).
 struct RangeEncoder {
   private var models = RangeModels()
   private var bytes: [UInt8] = []

@@ -29,7 +29,7 @@ struct RangeModels {
   /// The last byte that the part created; 0 at its start.
   var last: UInt8 = 0
 
-  /// The models of the length of a number; the last one is the model of its sign.
+  /// The first of the 32 models of a number: 31 models of its length, and the model of its sign.
   static func length(of field: Field) -> Index { numbers + 32 * field.rawValue }
   static func sign(of field: Field) -> Index { numbers + 32 * field.rawValue + 31 }
   /// The maximum number of bits after the highest bit of a number plus 1.

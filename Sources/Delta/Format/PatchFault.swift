@@ -21,11 +21,12 @@ package struct PatchFault: Error, Equatable, Sendable {
     /// A difference extends beyond the end of the base.
     case beyondBase(size: Int, left: Int)
     case seekOutsideBase(Int)
-    /// More than `PatchReader.emptyMaximum` consecutive triples created no bytes.
+    /// More than `PatchReader.emptyMaximum` consecutive triples of format 1, or one triple of
+    /// format 2, created no bytes. `PatchDescription` also throws this for an image size of 0.
     case nothingMade
     case blockKind(UInt8)
-    /// The last byte of heatshrink is not padded with zeros, or a token extends beyond the end of
-    /// the image.
+    /// The last byte of heatshrink is not padded with zeros, a token or a block extends beyond the
+    /// end of the image, or the range coder does not end with the value 0.
     case padding
     case bytesBehindEnd(Int)
     case partHeader(PartHeaderFault)

@@ -1,5 +1,5 @@
-/// The number of equal bytes, at most `limit`, starting at `i` in `a` and `j` in `b`. The first
-/// `skipping` bytes are known to be equal.
+/// Returns the number of equal bytes, at most `limit`, starting at `i` in `a` and `j` in `b`. The
+/// first `skipping` bytes are known to be equal.
 func agreement(
   _ a: UnsafeBufferPointer<UInt8>, _ i: Int, _ b: UnsafeBufferPointer<UInt8>, _ j: Int,
   skipping: Int, limit: Int = .max

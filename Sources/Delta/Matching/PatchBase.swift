@@ -51,8 +51,8 @@ package struct PatchBase: Sendable {
     let suffixes: UnsafeBufferPointer<Int32>
     let pairs: UnsafeBufferPointer<Int32>
 
-    /// The longest run in the base that is a prefix of `wanted`. This run is a prefix of one of the
-    /// two suffixes next to `wanted` in sorted order. If several runs have the same length, the
+    /// Returns the longest run in the base that is a prefix of `wanted`. It is a prefix of one of
+    /// the two suffixes next to `wanted` in sorted order. If several runs have the same length, the
     /// steps of the search determine the result. The steps are the steps of bsdiff, which keep
     /// alignments a little longer: a suffix that is a prefix of `wanted` does not count as less.
     /// `missed` is a run that the search misses because of this rule and that is worth more.

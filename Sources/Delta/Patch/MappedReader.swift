@@ -138,7 +138,8 @@ struct MappedReader {
     }
   }
 
-  /// Counts the pages that the bytes after `before` complete.
+  /// Adds `bytesRead` to `pages` for each page that ends within the bytes from `before` on; with
+  /// `nil`, within the last byte.
   private func count(
     _ bytesRead: Int, _ pages: inout [Int], _ pageSize: Int, since before: Int? = nil
   ) {
@@ -155,7 +156,7 @@ struct MappedReader {
     case .bytes(var stream):
       let number = try stream.number()
       content = .bytes(stream)
-      // A negative zero has no other value.
+      // A negative zero is 0 in a signed field; in other fields the caller rejects it.
       return number
     case .range(var decoder):
       let number = try decoder.number(field)

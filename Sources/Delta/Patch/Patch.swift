@@ -1,5 +1,5 @@
-/// A detools patch of type "sequential": a header, the image size, and a compressed stream of
-/// differences from the base, new bytes, and seeks in the base.
+/// A detools patch of type "sequential", or a patch of format 2: a header, the image size, and a
+/// compressed stream of differences from the base, new bytes, and seeks in the base.
 package struct Patch: Sendable {
   package let codec: PatchCodec
   package let bytes: [UInt8]
@@ -78,7 +78,7 @@ private struct PatchContent {
     index = reach > 0 ? StreamIndex(stream, reach: reach) : nil
   }
 
-  /// Returns the compressed contents of which one is the smallest that the codecs yield.
+  /// Returns compressed contents, among them the smallest that the codecs yield.
   func compressed(_ codecs: [PatchCodec]) -> [(PatchCodec, [UInt8])] {
     var found: [(PatchCodec, [UInt8])] = []
     var parameters: [HeatshrinkParameters] = []
@@ -95,7 +95,7 @@ private struct PatchContent {
   }
 }
 
-/// The content of a patch before compression.
+/// The content of a patch of format 1 before compression.
 enum PatchStream {
   static func bytes(
     _ steps: [PatchStep], from base: PatchBase, to image: ArraySlice<UInt8>

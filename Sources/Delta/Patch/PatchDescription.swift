@@ -1,8 +1,8 @@
-/// The properties of a detools patch, without its base.
+/// The properties of a patch of detools or of format 2, read without its base.
 ///
 /// A patch has no magic. Therefore, the bytes are decompressed and the steps are checked up to the
-/// last byte; other files rarely pass this check. For codecs that devices do not support, only the
-/// start is checked.
+/// last byte; other files rarely pass this check. For patches of format 2, and for codecs that
+/// devices do not support, only the start is checked.
 package struct PatchDescription: Equatable, Sendable {
   /// The types of detools; the raw values are their numbers.
   package enum Kind: UInt8, Sendable {

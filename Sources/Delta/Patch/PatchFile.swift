@@ -32,8 +32,8 @@ package struct PatchFile: Equatable, Sendable {
     }
   }
 
-  /// The file of a patch. A patch of format 2 is stored with the header of its only part, because
-  /// other files may start with the same bytes.
+  /// Returns the content of the file for a patch. A patch of format 2 is stored with the header of
+  /// its only part, because other files may start with the same bytes as the patch.
   package static func bytes(of patch: Patch, creating image: [UInt8]) -> [UInt8] {
     guard patch.codec.isMapped else { return patch.bytes }
     let header = PartHeader(
@@ -42,7 +42,8 @@ package struct PatchFile: Equatable, Sendable {
     return header.encoded + patch.bytes
   }
 
-  /// The location of a patch of format 2 after the header of its part.
+  /// Returns the range of a patch of format 2 after the header of its part; `nil` if the file
+  /// contains no such patch.
   private static func rangeOfPart(in bytes: [UInt8]) -> Range<Int>? {
     let header: PartHeader
     do throws(PatchFault) { header = try PartHeader(decoding: bytes[...], at: 0) } catch {
@@ -55,7 +56,7 @@ package struct PatchFile: Equatable, Sendable {
     return bytes[range.lowerBound] >> 4 == PatchCodec.mappedType ? range : nil
   }
 
-  /// The patch in a file, without the header of ESP-IDF or of a part.
+  /// Returns the bytes of the patch in a file, without the header of ESP-IDF or of a part.
   package static func patch(in bytes: [UInt8]) -> ArraySlice<UInt8> {
     if let range = rangeOfPart(in: bytes) { return bytes[range] }
     return bytes.starts(with: espMagic) && bytes.count >= espHeaderSize

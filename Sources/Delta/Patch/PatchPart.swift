@@ -1,6 +1,6 @@
 import OtaflashFirmware
 
-/// The header of each patch in a stream: 16 bytes, little-endian (docs/delta.md, 3).
+/// The header of each patch in a stream: 16 bytes, little-endian (docs/delta.md, section 2).
 struct PartHeader: Equatable, Sendable {
   static let size = 16
 
@@ -39,7 +39,8 @@ struct PartHeader: Equatable, Sendable {
 
 /// A stream of parts, which a device receives in place of an image.
 package enum PatchParts {
-  /// Applies a complete stream, as a device with `base` does that knows the size of the image.
+  /// Applies a complete stream in the same way as a device that has `base` and knows the size of
+  /// the image.
   package static func apply(
     _ stream: [UInt8], to base: [UInt8], imageSize: Int, pageSize: Int
   ) throws(PatchFault) -> PatchReader.Result {

@@ -1,12 +1,14 @@
 /// The abilities of a device's decoder.
 package struct DecoderAbilities: Hashable, Sendable {
   package var hasCRLE: Bool
-  /// Whether the decoder supports patches without compression, which otaflash never creates.
+  /// Whether the decoder supports patches without compression. otaflash creates such patches only
+  /// for decoders that support no compression.
   package var takesUncompressed = true
   /// The binary logarithm of the largest heatshrink window in bytes; 0 = no heatshrink.
   package var largestWindow: Int
   package var largestLookahead: Int
-  /// Whether the decoder supports format 2, and the range coder of format 2.
+  /// Whether the decoder supports format 2. The next property states whether it also supports the
+  /// range coder of format 2.
   package var hasMap: Bool
   package var hasRangeCoder: Bool
   /// The page size in bytes, to which parts are aligned.
@@ -44,7 +46,8 @@ package struct DecoderAbilities: Hashable, Sendable {
   /// The codecs that are worth trying. Short references suit new bytes; long references suit a
   /// difference of mostly zeros. A shorter window needs fewer bits for each reference, so smaller
   /// windows are tried as well, and a device with a larger window never needs a larger patch.
-  /// Patches without compression are as large as the image, so they are not tried.
+  /// Patches without compression are as large as the image, so they are tried only if the decoder
+  /// supports no compression.
   package var codecs: [PatchCodec] {
     let windows = largestWindow < 4 ? [] : Array(4...min(largestWindow, 14))
     let parameters = windows.flatMap { window in

@@ -8,7 +8,7 @@ package struct Delivery: Sendable {
     case difference
   }
 
-  /// The maximum size of a worthwhile stream, as a fraction of the image size.
+  /// The exclusive limit of the size of a worthwhile stream, as a fraction of the image size.
   private static let worthwhile = 0.9
 
   package let content: Content
@@ -42,8 +42,8 @@ package struct Delivery: Sendable {
       unchanged: unchanged)
   }
 
-  /// Predicts the delivery of the same bytes over another link, or into another flash with pages of
-  /// the same size.
+  /// Returns the same delivery with the forecast for another link, or for another flash with pages
+  /// of the same size.
   package func predicted(under conditions: DeliveryConditions) -> Delivery {
     var other = self
     other.forecast = conditions.forecast(

@@ -49,9 +49,13 @@ package struct DeliveryConditions: Equatable, Sendable {
     }
   }
 
-  /// The time of a stream. `bytesAtPages` contains the number of stream bytes up to the end of each
-  /// page, `partEnds` the number of pages up to the end of each part; `isDecoded` is `false` for
-  /// the image itself. `unchanged` states the pages that the slot already holds.
+  /// Returns the predicted time of a stream.
+  ///
+  /// - Parameters:
+  ///   - bytesAtPages: the number of stream bytes up to the end of each page.
+  ///   - partEnds: the number of pages up to the end of each part.
+  ///   - isDecoded: `false` for the image itself.
+  ///   - unchanged: for each page, whether the slot already holds it; empty if this is unknown.
   package func forecast(
     bytesAtPages: [Int], partEnds: [Int], isDecoded: Bool, unchanged: [Bool] = []
   ) -> DeliveryForecast {

@@ -6,15 +6,15 @@ package struct DeliveryPlanner {
   /// A reset costs at most one part, so the largest part is limited to a size that takes two
   /// seconds with common flash.
   private static let partMaximum = 65536
-  /// Images of at least this size per part are divided into up to `usualParts`, so that a reset
-  /// costs at most a quarter of the bytes.
+  /// An image is divided into up to `usualParts` parts of about this size or more, so that a reset
+  /// costs only one of these parts.
   private static let usualPart = 32768
   private static let usualParts = 4
   /// The smaller part sizes to try, rounded up to pages.
   private static let smallParts = [16384, 4096]
   /// Smaller parts are tried while resets cost more than this share of the time.
   private static let resetShare = 0.01
-  /// The ratio of times below which two deliveries count as equally fast.
+  /// The ratio of times up to which two deliveries count as equally fast.
   private static let noticeable = 1.02
 
   /// The key of a stream among the streams of the same image, base and decoder.
@@ -43,8 +43,8 @@ package struct DeliveryPlanner {
     self.conditions = conditions
   }
 
-  /// The best delivery, with or without a base. If the difference from the base is small,
-  /// compression without a base is not tried, because it never yields a smaller stream.
+  /// The best delivery, with or without a base. If the difference from the base is smaller than a
+  /// quarter of the image, compression without a base is not tried.
   package func best(base: [UInt8]?) -> Delivery {
     if let base, !base.isEmpty {
       let difference = composed(against: Base(base))
@@ -97,7 +97,8 @@ package struct DeliveryPlanner {
     [plain] + streams(against: Base([])) + streams(against: Base(base))
   }
 
-  /// Streams against one base, in parts of every size from the largest down, until `isEnough`.
+  /// Returns streams against one base, in parts of every size from the largest down. The list ends
+  /// with the first stream that `isEnough` accepts.
   private func streams(
     against base: Base, until isEnough: (Delivery) -> Bool = { _ in false }
   ) -> [Delivery] {
@@ -135,8 +136,8 @@ package struct DeliveryPlanner {
     return best
   }
 
-  /// Recreates the stream of which a device holds a part. It is the stream with this size and this
-  /// CRC32 among all streams that could have been the best.
+  /// Recreates the stream of which a device holds a part: the stream with this size and this CRC32
+  /// among all streams that could have been the best. Returns `nil` if no stream matches.
   package func again(size: Int, crc32: UInt32, base: [UInt8]?) -> Delivery? {
     func isIt(_ delivery: Delivery) -> Bool {
       delivery.bytes.count == size && CRC32.checksum(delivery.bytes) == crc32

@@ -11,7 +11,7 @@ package struct ScanResult: Equatable, Sendable {
   /// The Bluetooth address; `nil` for a device without an address.
   package let address: BluetoothAddress?
   package var name: String?
-  /// Received signal strength, in dBm.
+  /// The received signal strength in dBm; `nil` if unknown.
   package var rssi: Int?
   package var services: [BluetoothUUID]
 

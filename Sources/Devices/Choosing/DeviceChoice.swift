@@ -6,9 +6,9 @@ import OtaflashState
 /// chooses among the devices in range; otherwise the command fails and lists these devices. No
 /// device is chosen automatically.
 package struct DeviceChoice: Sendable {
-  /// The duration of the scan without a terminal.
+  /// The default duration of the scan without a terminal.
   private static let listening = Duration.seconds(5)
-  /// The time limit for the user's choice.
+  /// The default time limit for the user's choice.
   private static let patience = Duration.seconds(24 * 3600)
   /// The maximum number of devices in an error message.
   private static let namedMaximum = 8

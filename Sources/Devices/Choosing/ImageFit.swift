@@ -50,7 +50,7 @@ package struct ImageFit: Equatable, Sendable {
     }.map { $0.updateProtocol.name }
   }
 
-  /// Returns the reason, as a clause.
+  /// Returns the reason for the verdict, as a clause.
   package func reason(_ advertised: [BluetoothUUID]) -> String {
     let spoken = Self.protocols(behind: advertised).joined(separator: ", ")
     return switch verdict(on: advertised) {

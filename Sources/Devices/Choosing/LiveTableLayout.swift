@@ -26,7 +26,7 @@ package struct LiveTableLayout {
   private static let barWidth = 10
   /// The minimum age that the table shows.
   private static let freshness = Duration.seconds(2)
-  /// The minimum age at which a row is dimmed.
+  /// The age above which a row is dimmed.
   private static let staleness = Duration.seconds(10)
 
   package let lines: [Line]

@@ -85,7 +85,8 @@ package final class JournalWriter: Sendable {
     if let due { write(due) }
   }
 
-  /// Records a failed update. The entry is kept if the device holds data from which it can resume.
+  /// Records a failed update. The entry is kept if the device holds data from which the update can
+  /// resume.
   package func brokenOff(by fault: UpdateFault) {
     if fault.endsTransfer { return done() }
     let entry = page.withLock { $0.entry }

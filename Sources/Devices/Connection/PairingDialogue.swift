@@ -37,8 +37,9 @@ package struct PairingDialogue: Sendable {
     return UInt32(digits)
   }
 
-  /// Whether the user or a script can answer: standard input is a terminal or a pipe with the
-  /// answers. Standard input must not be the image, or /dev/null, which background jobs have.
+  /// Whether the user or a script can answer: standard input is a terminal, or a pipe, a socket or
+  /// a file with the answers. Standard input must not be the image, or /dev/null, which background
+  /// jobs have.
   private var canAsk: Bool {
     guard !session.global.noInput, session.context.subject.image != "-" else { return false }
     var status = stat()
@@ -75,8 +76,8 @@ package struct PairingDialogue: Sendable {
     session.console.prompt(text, breaksLine: isatty(STDIN_FILENO) != 1)
   }
 
-  /// Reads a line of standard input without blocking the thread of the links; `nil` at the end of
-  /// the input, or when the task is cancelled.
+  /// Reads a line of standard input without blocking the thread of the links; `nil` if the input
+  /// ends without further text, or when the task is cancelled.
   private func line() async -> String? {
     var bytes: [UInt8] = []
     while bytes.count < Self.lineMaximum {

@@ -23,13 +23,14 @@ package struct ResolvedDevice: Sendable {
   /// The name of the device's records: its address, socket or profile.
   package var identity: String { address ?? firstIdentity }
 
-  /// The device's Bluetooth address, which may change after a restart.
+  /// The device's Bluetooth address, which may change after a restart; `nil` for a device that is
+  /// not on the air.
   package var address: String? { location?.address.description }
 
   private static let connectLimit = Duration.seconds(20)
 
-  /// Finds the device. With -vv and -vvv the session logs its connections and their PDUs; with
-  /// --capture they are recorded.
+  /// Finds the device. With -vv, the session logs its connections, and with -vvv also their PDUs;
+  /// with --capture, it records the PDUs.
   package static func resolve(
     _ selector: DeviceSelector, in session: Session,
     pairing policy: RadioPairing.Policy = .onDemand, tuning: LinkTuning? = nil,

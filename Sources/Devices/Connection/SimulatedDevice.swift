@@ -9,7 +9,8 @@ import OtaflashState
 /// A simulated device in this process. Its flash is stored in the state directory, in one file for
 /// each text of the profile, so that the next run continues from the state of the previous run.
 package struct SimulatedDevice: Sendable {
-  /// The longest file name that every file system supports, with space for the suffix.
+  /// The maximum length of a shortened name in bytes. With its CRC32 and its suffix, every file
+  /// system supports such a name.
   private static let nameMaximum = 200
 
   private let board: SimulatedBoard
@@ -58,8 +59,8 @@ package struct SimulatedDevice: Sendable {
     }
   }
 
-  /// Checks that a file has the size of the flash, so that a wrong path does not remove another
-  /// file.
+  /// Checks that a file has the size of the flash, so that a wrong path does not cause the removal
+  /// of another file.
   package static func checkIsFlash(
     _ path: String, of profile: SimulationProfile
   ) throws(CommandFault) {
@@ -98,8 +99,8 @@ package struct SimulatedDevice: Sendable {
     try await board.dial(at: place)
   }
 
-  /// Connects to the program that the device runs, because a socket does not specify a Bluetooth
-  /// address.
+  /// Connects to the program that the device currently runs, at any address: a socket does not
+  /// specify a Bluetooth address.
   package func dial() async throws(ConnectFault) -> any Link { try await board.dial(address: nil) }
 
   /// Counters since the creation of the device.

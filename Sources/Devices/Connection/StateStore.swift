@@ -55,7 +55,8 @@ package struct StateStore: Sendable {
     }
   }
 
-  /// Gives a device an alias; returns its previous alias.
+  /// Gives a device an alias. Returns the previous alias; `nil` if the device had no alias, or
+  /// already had this alias.
   package func name(_ device: String, _ alias: DeviceAlias) throws(CommandFault) -> DeviceAlias? {
     let result = try change { aliases -> Result<DeviceAlias?, DeviceAliases.Fault> in
       do throws(DeviceAliases.Fault) { return .success(try aliases.name(device, alias)) } catch {
@@ -83,7 +84,7 @@ package struct StateStore: Sendable {
     }
   }
 
-  /// Returns the device that the user chose last.
+  /// Returns the device that the user chose last; `nil` if the user has chosen none.
   package func lastChosen() throws(CommandFault) -> DeviceRecord? {
     DeviceRegistry(try devices()).lastChosen
   }

@@ -12,7 +12,7 @@ package enum ConsoleChannel: Equatable, Sendable {
   /// A characteristic that sends text.
   case characteristic(BluetoothUUID)
 
-  /// The name in messages.
+  /// The text after "the device has no", in the message about a missing console.
   package var name: String {
     switch self {
     case .automatic: "Nordic UART Service and no SMP"

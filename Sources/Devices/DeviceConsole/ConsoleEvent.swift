@@ -30,7 +30,7 @@ package enum ConsoleEvent: Equatable, Sendable {
     }
   }
 
-  /// Whether the event is output of the device, not a remark of this program.
+  /// Whether the event is a line from the device or to the device, not a remark of this program.
   package var isOutput: Bool {
     switch self {
     case .received, .sent: true

@@ -3,7 +3,7 @@ import OtaflashConsole
 import Synchronization
 
 extension OutputFile.Kind {
-  /// Recognized by the time at the start of a line.
+  /// Recognized by the time at the start of the first line.
   package static let consoleLog = Self("console log", newSuffix: ".new.log") {
     $0.firstMatch(of: /^\d{4}-\d\d-\d\dT\d\d:\d\d:/) != nil
   }

@@ -60,7 +60,7 @@ package struct DeviceConsole: Sendable {
     if case .willReconnect(1, _, _, let cause) = event { observe(.lost(cause.summary)) }
   }
 
-  /// One connection.
+  /// Shows the console on one connection.
   private func serve(
     _ client: GATTClient, _ lines: Mailbox<String>
   ) async throws(GATTFault) -> Result<Void, Fault> {

@@ -2,7 +2,7 @@
 /// character may be split between two values. Sequences that color text (ECMA-48 control sequences)
 /// are removed.
 package struct LineAssembler: Sendable {
-  /// A longer line is split.
+  /// The maximum length of a line in bytes; a longer line is split.
   package static let maximum = 4096
   private static let escape: UInt8 = 0x1B
 

@@ -61,17 +61,17 @@ package enum CommandFault: Error {
   /// Checks of `self-test` that failed, by their names.
   case selfTestFailed([String], of: Int)
   case baseline(BaselineFault)
-  /// A benchmark was slower than an earlier one; `worst` describes the slowest case.
+  /// A benchmark was slower than an earlier benchmark; `worst` describes the slowest case.
   case belowBaseline(count: Int, worst: String, wanted: Percentage)
   case stopped
-  /// A simulated device's profile or, with an `errno`, its flash file.
+  /// A fault of a simulated device's profile or, with an `errno`, of its flash file.
   case simulation(String, errno: Int32? = nil)
   case output(errno: Int32)
   /// A file that cannot be written.
   case outputFile(OutputFile, OutputFileFault)
   /// A device without the requested console, and its characteristics that send values.
   case noConsole(ConsoleAbsence)
-  /// The project file.
+  /// A fault of the project file.
   case project(ProjectFile.Fault)
   /// Too few resources to start.
   case shortage(ResourceShortage)
@@ -82,7 +82,7 @@ package enum CommandFault: Error {
 }
 
 extension CommandFault {
-  /// Whether data was, or may have been, sent to the device.
+  /// Whether an update connected to the device, or may have connected to it.
   package var reachedDevice: Bool {
     switch self {
     case .update(.couldNotConnect): false

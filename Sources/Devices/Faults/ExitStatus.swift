@@ -1,7 +1,7 @@
 /// The exit status of the process. Numbers follow sysexits(3) where possible.
 package struct ExitStatus: Hashable, Sendable {
   package let code: Int32
-  /// The signal that ended the run.
+  /// The signal that ended the run; `nil` if the run ended otherwise.
   package private(set) var signal: Int32?
 
   package static let done = ExitStatus(code: 0)

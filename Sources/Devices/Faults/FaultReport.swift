@@ -1,6 +1,7 @@
 import OtaflashConsole
 
-/// The printed form of a fault: three lines of text, or one JSON object.
+/// The printed form of a fault: text (the event, excerpts of a file, the reason and a command), or
+/// one JSON object.
 package struct FaultReport: Equatable, Sendable {
   package let code: FaultCode
   /// The event, without a full stop or a line break.
@@ -49,7 +50,7 @@ package struct FaultReport: Equatable, Sendable {
 }
 
 extension FaultReport {
-  /// The passages with their lines, as text.
+  /// The details, and the passages with their lines, as text.
   package var excerpts: [String] {
     var lines = details.map { "  - " + $0 } + (passages.first?.excerpt ?? [])
     for passage in passages.dropFirst() { lines += ["  " + passage.what] + passage.excerpt }
@@ -120,8 +121,8 @@ package struct FaultContext: Sendable {
   package func again(with words: String...) -> String { working(arguments, adding: words) }
 
   /// Returns `words` followed by `more`. If the command does not accept `more`, returns `flash`
-  /// with these arguments. If there is no image, or if `flash` does not accept the arguments,
-  /// returns the command's own help.
+  /// with these arguments. If there is no image or no device, or if `flash` does not accept the
+  /// arguments, returns the command's own help.
   package func working(_ words: [String], adding more: [String]) -> String {
     guard let name = commandName(arguments), commandName(words + more) == nil else {
       return own(words + more)
@@ -133,7 +134,7 @@ package struct FaultContext: Sendable {
     return help(of: name)
   }
 
-  /// The help of this run's command.
+  /// The command that prints the help of this run's command.
   package var ownHelp: String { help(of: commandName(arguments) ?? "") }
 
   package func help(of name: String) -> String {
@@ -155,7 +156,8 @@ package struct FaultContext: Sendable {
 
   package var inspectImage: String { inspect(image: subject.image ?? "-") }
 
-  /// Returns the command that shows an image. Standard input cannot be read a second time.
+  /// Returns the command that shows an image. For standard input, which cannot be read a second
+  /// time, returns the command for the help.
   package func inspect(image: String) -> String {
     guard image != "-" else { return command(["image", "info", "--help"]) }
     return command(["image", "info", image.hasPrefix("-") ? "./" + image : image])
@@ -173,7 +175,8 @@ package struct FaultContext: Sendable {
   package var scan: String { command(["scan"]) }
   package var pair: String { aboutDevice("pair") }
 
-  /// The command that removes the keys of the device. A device without an address has no keys.
+  /// The command that removes the keys of the device. For a device without an address, which has no
+  /// keys, returns `devices`.
   package var unpair: String {
     guard let device = subject.device, !device.hasPrefix("unix:"), !device.hasPrefix("sim:") else {
       return command(["devices"])
@@ -200,6 +203,6 @@ package struct FaultContext: Sendable {
 
   package func command(_ words: [String]) -> String { ShellWords.join([program] + words) }
 
-  /// Returns a command of this program.
+  /// Returns a command of this program, as it was called.
   private func own(_ words: [String]) -> String { ShellWords.join([caller] + words) }
 }

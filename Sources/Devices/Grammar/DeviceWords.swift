@@ -24,8 +24,8 @@ package enum DeviceWords {
     return words.filter { $0.hasPrefix(prefix) }
   }
 
-  /// The known devices, the last connected first. A name is completed if it is a word that matches
-  /// itself as a regular expression.
+  /// Returns the ids of the known devices, the last connected first, and then the names. A name is
+  /// included if, as a regular expression, it matches itself.
   private static func known(_ environment: [String: String]) -> [String] {
     do throws(StateFault) {
       let file = RegistryFile(in: try StateDirectory.locate(environment: environment))

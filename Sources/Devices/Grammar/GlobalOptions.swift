@@ -55,7 +55,7 @@ package struct GlobalOptions: ParsableArguments, Sendable {
   package var noInput: Bool { questions.noInput }
   package var yes: Bool { questions.yes }
 
-  /// These options as arguments, for a run that continues this run.
+  /// The adapter, the output options and `--yes` as arguments, for a run that continues this run.
   package var words: [String] {
     (adapter.map { ["--adapter", $0] } ?? []) + output.words + (yes ? ["--yes"] : [])
   }

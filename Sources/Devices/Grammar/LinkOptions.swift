@@ -82,9 +82,9 @@ package struct LinkOptions: ParsableArguments, Sendable {
 }
 
 extension DeviceSelector {
-  /// Checks that the device has a radio, so that its link can be tuned.
+  /// Checks that the link of the device can be tuned, if the options request a parameter.
   ///
-  /// - Throws: an error if the device has no radio.
+  /// - Throws: an error if a parameter is requested, but the device has no radio.
   package func check(_ options: LinkOptions) throws {
     switch kind {
     case .address, .name, .last, .alias: return

@@ -7,8 +7,8 @@ package struct BootloaderCosts: Equatable, Sendable {
   /// The size of an image after `imgtool --compression lzma2armthumb` divided by its size after
   /// deflate: 0.82 to 0.88, with a geometric mean of 0.85, for 39 Arm images (docs/mcuboot.md).
   private static let lzmaShare = 0.85
-  /// The number of times that each page of the image is erased and written: by a swap with an
-  /// offset or with moves, and by overwriting.
+  /// The number of times that a swap with an offset or with moves erases and writes each page of
+  /// the image; overwriting does this once.
   private static let swapPasses = 2.0
 
   /// The size of the file in bytes.
@@ -38,7 +38,7 @@ package struct BootloaderCosts: Equatable, Sendable {
     Double(pages) * (erase + write)
   }
 
-  /// `about 71 kB (54 %)`
+  /// The compressed size as text, such as `about 71 kB (54 %)`.
   private var compressedWords: String {
     "about \(Text.grouped(compressedSize / 1000)) kB (\(compressedSize * 100 / size) %)"
   }
@@ -61,7 +61,7 @@ package struct BootloaderCosts: Equatable, Sendable {
     ]
   }
 
-  /// The sentence of `bench --image`.
+  /// Returns the sentence of `bench --image`, for times in seconds per page.
   package func sentence(erase: Double, write: Double) -> String {
     "after the restart, MCUboot swaps the slots in "
       + "\(Self.seconds(swapSeconds(erase: erase, write: write))) (overwrite only: "

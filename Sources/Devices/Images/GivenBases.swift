@@ -41,12 +41,14 @@ package final class GivenBases: Sendable {
     }
   }
 
-  /// The bytes of the specified image, if the target is one image.
+  /// The bytes of the specified image; `nil` if the target is a folder, or a package with several
+  /// images.
   package var onlyImage: [UInt8]? {
     if case .image(_, let parts) = content, parts.count == 1 { parts[0] } else { nil }
   }
 
-  /// Returns the bytes of the running image, if available.
+  /// Returns the bytes of the running image; `nil` if they are not available, which is reported
+  /// once.
   package func bytes(of running: ContentIdentity) -> [UInt8]? {
     let found =
       switch content {
@@ -57,7 +59,7 @@ package final class GivenBases: Sendable {
     return found
   }
 
-  /// Returns the running image if it is in the folder. Skips files that are not images.
+  /// Returns the running image; `nil` if it is not in the folder. Skips files that are not images.
   private func search(
     _ folder: String, _ files: [String], for running: ContentIdentity
   ) -> [UInt8]? {

@@ -4,7 +4,7 @@ import OtaflashFirmware
 
 /// The cost of an update from one image to another.
 package struct ImageComparison {
-  /// Bytes to send, independent of the link.
+  /// The number of bytes to send, independent of the link.
   package struct Size: Equatable {
     package let content: Delivery.Content
     /// The codec of the patch; `nil` for the complete image.

@@ -102,10 +102,11 @@ extension FirmwarePackage {
     return crc.value
   }
 
-  /// The version after the update, with the build number of an MCUboot image.
+  /// The version after the update, with the build number of an MCUboot image; `nil` if unknown.
   package var versionName: String? { parts[parts.count - 1].versionName }
 
-  /// The version that the device runs after the update: the version of the last image.
+  /// The version that the device runs after the update: the version of the last image; `nil` if
+  /// unknown.
   package var version: FirmwareVersion? { parts[parts.count - 1].version }
 
   /// The facts of every image, with an empty line between two images.
@@ -186,7 +187,7 @@ extension AddressLayout.LeftOut {
 }
 
 extension FirmwareImage {
-  /// The parts of the file that are not sent by default.
+  /// Notes about the parts of the file that are not sent by default.
   package var leftOutNotes: [String] {
     (layout?.leftOut ?? []).filter { $0.known != nil }.map {
       "omitted \($0.words); --region selects another range"

@@ -36,8 +36,8 @@ package enum ImageSource {
     )
   }
 
-  /// Compares every image with its hash, and verifies its signature with a key that was already
-  /// read.
+  /// Compares every image with its hash and, with a key that was already read, verifies its
+  /// signature.
   package static func prove(
     _ package: FirmwarePackage, by key: VerificationKey?
   ) throws(CommandFault) {

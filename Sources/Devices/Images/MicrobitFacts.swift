@@ -1,9 +1,9 @@
 import OtaflashConsole
 import OtaflashFirmware
 
-/// The program of one board of a file for the micro:bit, for people and programs.
+/// The program of one board in a file for the micro:bit, as text and as JSON.
 extension MicrobitProgram {
-  /// The board, the origin, and the sizes.
+  /// The board, the origin, the size of the script, and the hash of the runtime, as text.
   var words: String {
     guard let script else {
       return "\(board.rawValue), \(application.count) bytes, without a part for partial flashing"

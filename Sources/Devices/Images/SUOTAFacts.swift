@@ -3,7 +3,8 @@ import OtaflashFirmware
 import OtaflashUpdate
 
 extension SUOTAImage {
-  /// 0xFFFFFFFF: the build did not set the time.
+  /// The time of the build in seconds since 1970; `nil` if the build did not set the time
+  /// (0xFFFFFFFF).
   private var seconds: Int? { timestamp == .max ? nil : Int(timestamp) }
 
   var facts: [[String]] {

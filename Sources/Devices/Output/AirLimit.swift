@@ -5,7 +5,8 @@ import OtaflashUpdate
 /// The air limit, for the percentage in the progress line.
 package enum AirLimit {
   /// Returns the maximum payload of Write Commands in bytes per second, in PDUs of the best size;
-  /// `nil` if PHY or connection interval is unknown.
+  /// `nil` if PHY or connection interval is unknown, or if a packet does not fit a connection
+  /// event.
   package static let bytesPerSecond: @Sendable (LinkReport) -> Double? = { link in
     guard let limit = LinkLimit(link)?.bytesPerSecond(.withoutResponse, mtu: link.mtu) else {
       return nil
@@ -14,7 +15,7 @@ package enum AirLimit {
   }
 
   /// Returns the model of the best possible link, on which the device answers within the connection
-  /// event.
+  /// event; `nil` if PHY or connection interval is unknown.
   package static func model(of link: LinkReport) -> RadioModel? {
     guard let phy = link.phy,
       let interval = link.intervalMilliseconds.flatMap({

@@ -91,7 +91,7 @@ private final class CaptureOutput: Sendable {
   private struct State {
     var descriptor: Int32?
     var buffer = BTSnoop.fileHeader
-    /// The first errno.
+    /// The errno of the first write that failed.
     var failure: Int32?
   }
 

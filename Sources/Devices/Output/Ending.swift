@@ -12,7 +12,8 @@ package struct Ending: Equatable, Sendable {
     /// The build number of an MCUboot image.
     package var toBuild: UInt32?
     package var proof: UpdateResult.Proof?
-    /// The action that only the device's user can take to keep the image.
+    /// The action that only the device's user can take to keep the image; `nil` if no such action
+    /// is needed.
     package var validation: String?
     /// Whether the device has no application and waits for one.
     package var awaitsApplication = false

@@ -27,7 +27,7 @@ package struct HumanTranscript: Sendable {
   private let device: String
   private let progress: OutputSettings.Progress
   private let style: Style
-  /// The air limit in bytes per second, if known.
+  /// Returns the air limit in bytes per second; `nil` if unknown.
   private let airLimit: @Sendable (LinkReport) -> Double?
 
   private var link: LinkReport?

@@ -2,7 +2,7 @@ import OtaflashConsole
 import OtaflashUpdate
 
 extension LinkReport {
-  /// The connection interval in milliseconds, for reports.
+  /// The connection interval in milliseconds, for reports; `nil` if unknown.
   package var intervalMilliseconds: Double? { connectionInterval.map { $0 / .milliseconds(1) } }
   package var supervisionMilliseconds: Int? { supervisionTimeout?.inMilliseconds }
 
@@ -22,7 +22,7 @@ extension DeviceReport {
     runningVersion.map { "\($0)" + ((runningBuild ?? 0) > 0 ? "+\(runningBuild ?? 0)" : "") }
   }
 
-  /// The largest number of image bytes in one write.
+  /// The largest number of image bytes in one write; `nil` for protocols that do not report it.
   package var largestChunk: Int? { otaService?.largestChunk ?? secureDFU?.largestPacket }
 
   package func members(id: String, link: LinkReport?) -> [JSONValue.Member] {

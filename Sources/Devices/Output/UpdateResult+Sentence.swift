@@ -41,14 +41,15 @@ extension UpdateResult {
         ? [Text.rate(Double(bytesSent) / uploadTook.inSeconds)] : [])
   }
 
-  /// The bottleneck of the upload, measured or predicted.
+  /// The bottleneck of the upload, measured or predicted, as text; `nil` if unknown.
   private var limit: String? {
     if let bottleneck { return "limited by \(bottleneck.words)" }
     guard let delivery, delivery.isShortened else { return nil }
     return delivery.isLimitedByFlash ? "limited by the device's flash" : nil
   }
 
-  /// The duration and the rates, if less than the image was sent.
+  /// The size of the image, the duration, the rate and the number of sent bytes, if less than the
+  /// image was sent; otherwise `nil`.
   private var shortened: [String]? {
     guard let delivery, delivery.isShortened, let bytesMade else { return nil }
     let rate = imageRate.map { madeIn >= Self.uploadWithRate ? Text.rate($0) : nil } ?? nil
@@ -70,7 +71,7 @@ extension UpdateResult {
     }
   }
 
-  /// The remaining manual action.
+  /// The remaining manual action, as text; `nil` if no action remains.
   package var warning: String? {
     if awaitsApplication {
       return "        The device runs its firmware loader and has no application: flash it now."

@@ -11,7 +11,7 @@ package struct Session: InteractiveSession {
   /// The files that the run reads or in which it stores its state; no output may overwrite these
   /// files.
   package let inputs: InputFiles
-  /// The recording of links, if requested.
+  /// The recording of links; `nil` if not requested.
   package let capture: Capture?
 
   package init(

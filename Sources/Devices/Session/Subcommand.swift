@@ -8,7 +8,7 @@ package protocol Subcommand: ParsableCommand, Sendable {
   static var words: String { get }
   /// The subject of the command, as given.
   var subject: Subject { get }
-  /// The file for the recording of the links.
+  /// The file for the recording of the links; `nil` = no recording.
   var captureFile: OutputFile? { get }
   /// The input files of the command line.
   var inputFiles: [String] { get }

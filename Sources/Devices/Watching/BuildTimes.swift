@@ -7,9 +7,9 @@ package final class BuildTimes: Sendable {
 
   package init() {}
 
-  /// The preparation, the upload and the verification in the device's flash.
+  /// The time of the preparation, the upload and the verification in the device's flash.
   package var transfer: Duration { times.withLock { $0.transfer } }
-  /// From the request to restart to the new connection.
+  /// The time from the request to restart to the new connection.
   package var restart: Duration { times.withLock { $0.restart } }
 
   package func observe(_ event: UpdateEvent) {

@@ -32,9 +32,9 @@ package struct BuildWatch: Sendable {
 
   private let file: any WatchedFile
   private let clock: any LinkClock
-  /// The last stamp that was examined.
+  /// The last stamp that was examined; `nil` if there was no file.
   private var known: FileStamp?
-  /// The content of the last build.
+  /// The content of the last build, or of the file at the start.
   private var last: [UInt8]?
 
   /// Starts with the current file, which does not count as a build.

@@ -33,7 +33,8 @@ package struct SystemFile: WatchedFile {
 
   package func isOpenForWriting() -> Bool { FileChanges.isOpenForWriting(path) }
 
-  /// The wall clock may have been set since; an age is never negative.
+  /// Returns the time since the last change. The time is never negative, even if the wall clock was
+  /// set back.
   package func age(of stamp: FileStamp) -> Duration {
     var now = timespec()
     clock_gettime(CLOCK_REALTIME, &now)

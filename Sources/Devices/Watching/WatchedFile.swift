@@ -2,19 +2,20 @@ import OtaflashGATT
 
 /// A file whose changes `BuildWatch` observes: a file of the system, or a script of a test.
 package protocol WatchedFile: Sendable {
-  /// The current state of the file; `nil` if there is no such file.
+  /// Returns the current state of the file; `nil` if there is no such file.
   func stamp() -> FileStamp?
 
-  /// The bytes of the file; `nil` if it cannot be read.
+  /// Returns the bytes of the file; `nil` if the file cannot be read.
   func content() -> [UInt8]?
 
-  /// Whether a process may still write the file.
+  /// Returns whether a process may still write the file.
   func isOpenForWriting() -> Bool
 
-  /// The time since the file received this stamp.
+  /// Returns the time since the file received this stamp.
   func age(of stamp: FileStamp) -> Duration
 
-  /// Waits until the file may have changed, at most for `limit`; `false` if the task was cancelled.
+  /// Waits until the file may have changed, at most for `limit`; returns `false` if the task was
+  /// cancelled.
   func waitForChange(atMost limit: Duration) async -> Bool
 }
 

@@ -1,6 +1,7 @@
 /// The addresses in a file; the image itself contains no addresses.
 public struct AddressLayout: Equatable, Sendable {
-  /// The start of execution: record type 03 or 05 of Intel HEX, the entry point of an ELF file.
+  /// The start of execution: a record of type 03 or 05 in Intel HEX, a record of type S7, S8 or S9
+  /// in S-records, or the entry point of an ELF file.
   public enum Start: Equatable, Sendable {
     /// Code segment and instruction pointer of an 80x86.
     case segment(cs: UInt16, ip: UInt16)

@@ -12,7 +12,7 @@ public struct AddressRegion: Hashable, Sendable {
     self.range = range
   }
 
-  /// - Precondition: the range is not empty.
+  /// - Precondition: the range is not empty, and ends at or before 2^32.
   init(of range: Range<UInt64>) {
     precondition(!range.isEmpty && range.upperBound <= Self.end, "not a region of 32-bit addresses")
     self.range = range
@@ -23,7 +23,7 @@ public struct AddressRegion: Hashable, Sendable {
 
 extension AddressRegion: LosslessStringConvertible {
   /// Parses `0x1000..0x12ECC` or decimal numbers; the second number is the first address after the
-  /// region.
+  /// region. Returns `nil` for other text, and for an empty region.
   public init?(_ text: String) {
     guard let dots = text.firstRange(of: ".."),
       let lower = Self.address(text[..<dots.lowerBound]),

@@ -9,7 +9,7 @@ package protocol AddressedFile: Sendable {
 
   /// - Parameters:
   ///   - file: the complete file.
-  ///   - spanLimit: the maximum number of bytes between lowest and highest address.
+  ///   - spanLimit: the maximum number of bytes from the lowest to the highest address.
   ///   - region: the part of the file to use; `nil` for all data except known regions.
   init(decoding file: [UInt8], spanLimit: Int, region: AddressRegion?) throws(Fault)
 }
@@ -17,6 +17,6 @@ package protocol AddressedFile: Sendable {
 /// The reason why an addressed file was rejected: the format's fault, with the position in the
 /// file.
 package protocol AddressedFileFault: Error {
-  /// The fault of the addresses, if the file itself is well-formed.
+  /// The fault of the addresses; `nil` if the file itself is malformed.
   var addresses: AddressFault? { get }
 }

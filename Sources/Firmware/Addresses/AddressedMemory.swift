@@ -1,14 +1,15 @@
 /// Pieces of data at addresses, which are combined to one image.
 struct AddressedMemory {
   enum Fault: Error, Equatable {
-    /// Two pieces contain the same address; `first` and `second` are their origins, in order.
+    /// Two pieces contain the same address; `first` is the lower origin, `second` the higher
+    /// origin.
     case overlap(address: UInt32, first: Int, second: Int)
     case addresses(AddressFault)
   }
 
   /// The selection of the data.
   struct Window {
-    /// The maximum number of bytes between lowest and highest address.
+    /// The maximum number of bytes from the lowest to the highest address.
     let spanLimit: Int
     /// The requested region; `nil` for all data except known regions.
     var region: AddressRegion?

@@ -34,7 +34,7 @@ public struct KnownRegion: Hashable, Sendable {
 }
 
 extension KnownRegion {
-  /// Code flash of chips by Nordic, Silicon Labs and TI.
+  /// Data at the addresses of the code flash in chips by Nordic, Silicon Labs and TI.
   private static let flashAtZero = Witness.data(in: 0..<0x20_0000)
   /// Data at these addresses indicates a mapping of external flash, not registers.
   private static let belowUICR: Range<UInt64> = 0x1000_0000..<0x1000_1000

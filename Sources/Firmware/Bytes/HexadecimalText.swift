@@ -32,7 +32,7 @@ enum HexadecimalFault: Error, Equatable {
 }
 
 extension UInt8 {
-  /// The value of an ASCII character that is a hexadecimal digit.
+  /// The value of an ASCII character that is a hexadecimal digit; `nil` for other characters.
   var hexadecimalDigit: UInt8? {
     switch self {
     case UInt8(ascii: "0")...UInt8(ascii: "9"): self - UInt8(ascii: "0")

@@ -8,7 +8,7 @@ public enum ELFFault: Error, Equatable, Sendable {
   case headerCutOff(found: Int)
   /// The file has a class other than 32 or 64 bits.
   case unknownClass(UInt8)
-  /// `EI_DATA` does not state little-endian numbers; no supported chip uses other numbers.
+  /// `EI_DATA` does not state little-endian byte order; all supported chips are little-endian.
   case bigEndian
   /// The file is neither a linked program nor a shared object; an object file has no load
   /// addresses.
@@ -22,7 +22,7 @@ public enum ELFFault: Error, Equatable, Sendable {
   /// The segment contains the file's own header, followed by bytes that no valid section table
   /// identifies as firmware.
   case segmentHoldsHeader(segment: Int)
-  /// The segment's physical address does not fit 32 bits.
+  /// The segment starts or ends outside of the 32-bit physical addresses.
   case addressTooHigh(segment: Int, address: UInt64)
   /// Two segments contain the same address; the lowest such address is reported.
   case overlap(segment: Int, other: Int, address: UInt32)

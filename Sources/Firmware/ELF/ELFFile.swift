@@ -17,7 +17,7 @@ package struct ELFFile: AddressedFile, Equatable, Sendable {
   /// Decodes a little-endian program of 32 or 64 bits.
   /// - Parameters:
   ///   - file: the complete file.
-  ///   - spanLimit: the maximum number of bytes between lowest and highest address.
+  ///   - spanLimit: the maximum number of bytes from the lowest to the highest address.
   ///   - region: the part of the file to use; `nil` for all data except known regions.
   package init(
     decoding file: [UInt8], spanLimit: Int, region: AddressRegion? = nil
@@ -85,7 +85,8 @@ extension ELFFile {
 
     /// The size of the ELF header itself.
     var size: UInt64 { is64Bit ? 64 : 52 }
-    /// The offset of the first byte after the header and the program headers.
+    /// The offset of the first byte after the header and after the program headers that directly
+    /// follow it.
     let end: UInt64
     private let is64Bit: Bool
     private let start: Int

@@ -5,7 +5,8 @@ public struct ESPApplication: Equatable, Sendable {
   /// The size of the description in bytes.
   static let size = 256
 
-  /// The version of the secure boot counter: a chip with anti-rollback refuses a lower value.
+  /// The secure version: a chip with anti-rollback refuses an image whose value is lower than the
+  /// value in the chip.
   public let secureVersion: UInt32
   /// The version as a text of at most 31 bytes, such as `1.2.0` or `v5.1-dirty`.
   public let versionText: String
@@ -14,7 +15,8 @@ public struct ESPApplication: Equatable, Sendable {
   /// The version of ESP-IDF, at most 31 bytes.
   public let frameworkVersion: String
 
-  /// The version, if the text consists of three numbers, with or without the prefix `v`.
+  /// The three numbers of `versionText`, with or without the prefix `v`; `nil` if the text does not
+  /// consist of three numbers.
   public var version: FirmwareVersion? {
     FirmwareVersion(versionText.hasPrefix("v") ? String(versionText.dropFirst()) : versionText)
   }

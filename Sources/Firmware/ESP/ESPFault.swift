@@ -14,7 +14,7 @@ public enum ESPFault: Error, Equatable, Sendable {
   case segmentCount(UInt8)
   /// The XOR checksum of the segments differs.
   case checksumDiffers(stated: UInt8, computed: UInt8, offset: Int)
-  /// The SHA-256 at the end of the image differs from the bytes before it.
+  /// The SHA-256 at the end of the image differs from the hash of the bytes before it.
   case hashDiffers(offset: Int)
   /// The first segment does not start with the description of an application: the file may be a
   /// bootloader, which no update service can replace.

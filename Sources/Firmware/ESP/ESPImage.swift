@@ -13,13 +13,13 @@ public struct ESPImage: Equatable, Sendable {
     public let size: Int
   }
 
-  /// Bytes after the image.
+  /// The signature after the image.
   public enum Signature: Equatable, Sendable {
-    /// The image ends with its last byte.
+    /// No bytes follow the image.
     case none
     /// Signature blocks of Secure Boot V2, each of 4 KiB.
     case secureBoot
-    /// The 256 bytes that the library BLEOTA compares with its key.
+    /// A signature of 256 bytes, which the library BLEOTA checks with its key.
     case appended
   }
 
@@ -50,8 +50,8 @@ public struct ESPImage: Equatable, Sendable {
   /// The kind of the bytes after the image.
   public let signature: Signature
 
-  /// Whether the bytes start with the header of an image: the magic, 1 to 16 segments, a known SPI
-  /// mode, and an entry address of the family.
+  /// Returns whether the bytes start with the header of an image: the magic, 1 to 16 segments, a
+  /// known SPI mode, and an entry address of the family.
   static func begins(_ bytes: [UInt8]) -> Bool {
     guard bytes.count >= 8, bytes[0] == magic, (1...segmentMaximum).contains(bytes[1]),
       bytes[2] <= 5, let entry: UInt32 = bytes.littleEndian(at: 4)

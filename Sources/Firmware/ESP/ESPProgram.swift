@@ -35,8 +35,8 @@ enum ESPProgram {
     }
   }
 
-  /// Checks for an entry of a partition table (a magic, a type, an offset in sectors, and a size),
-  /// followed by a second entry, the checksum of the table, or erased flash.
+  /// Checks for an entry of a partition table (the magic, an offset that is a multiple of 4,096,
+  /// and a size), followed by a second entry, the checksum of the table, or erased flash.
   private static func isTable(_ bytes: [UInt8], at offset: Int) -> Bool {
     guard isEntry(bytes, at: offset) else { return false }
     let second = offset + partitionSize

@@ -9,7 +9,7 @@ public enum GBLFault: Error, Equatable, Sendable {
   case versionFour
   /// The header states a version other than 3.
   case versionNotSupported(UInt32)
-  /// The header states a type other than plain, encrypted and signed.
+  /// The type in the header has flags other than encrypted and signed.
   case typeNotSupported(UInt32)
   /// The file ends before its end tag; `offset` is the number of bytes in the file.
   case endMissing(offset: Int)

@@ -28,7 +28,8 @@ public struct GBLFile: Equatable, Sendable {
   public let isSigned: Bool
   /// The application's properties; `nil` if they are encrypted or missing.
   public let application: Application?
-  /// The version of the bootloader in the file, as a number of the vendor.
+  /// The version of the bootloader in the file, as a number of the vendor; `nil` if the bootloader
+  /// is encrypted or missing.
   public let bootloaderVersion: UInt32?
 
   /// Returns whether the bytes start with the header of a GBL file.
@@ -117,7 +118,8 @@ extension GBLFile {
       product: Array(bytes[(start + 12)..<tag.payload.upperBound]))
   }
 
-  /// Compares the type in the header with the tags.
+  /// Checks that the tags match the type in the header, and that a device can install at least one
+  /// tag.
   private func checkContents() throws(GBLFault) {
     try check(.signature, isRequired: isSigned)
     try check(.encryptionStart, isRequired: isEncrypted)

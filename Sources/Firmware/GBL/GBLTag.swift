@@ -17,7 +17,7 @@ public struct GBLTag: Equatable, Sendable {
     case bootloader = 0xF509_09F5
     /// Bytes for an address.
     case program = 0xFE01_01FE
-    /// Bytes for an address, whose pages are erased first.
+    /// Bytes for an address; the bootloader first erases the flash pages.
     case eraseAndProgram = 0xFD03_03FD
     /// Bytes for an address, compressed with LZ4.
     case programLZ4 = 0xFD05_05FD

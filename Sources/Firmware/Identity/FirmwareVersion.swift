@@ -23,7 +23,8 @@ public struct FirmwareVersion: Hashable, Comparable, Sendable {
 }
 
 extension FirmwareVersion: LosslessStringConvertible {
-  /// Parses `1.3.0`: three decimal numbers, at most 255, 255 and 65535.
+  /// Parses `1.3.0`: three decimal numbers, at most 255, 255 and 65535. Returns `nil` for other
+  /// text.
   public init?(_ text: String) {
     let parts = text.split(separator: ".", omittingEmptySubsequences: false)
     guard parts.count == 3, text.utf8.allSatisfy(Self.isDigitOrDot), let major = UInt8(parts[0]),

@@ -12,7 +12,7 @@ public struct HardwareID: RawRepresentable, Hashable, Sendable {
 }
 
 extension HardwareID: LosslessStringConvertible {
-  /// Parses `0x0000A001` or a decimal number.
+  /// Parses `0x0000A001` or a decimal number of at most 32 bits. Returns `nil` for other text.
   public init?(_ text: String) {
     let digits = text.lowercased()
     let value =

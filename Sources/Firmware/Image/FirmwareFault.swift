@@ -11,7 +11,7 @@ public enum FirmwareFault: Error, Equatable, Sendable {
     case utf16 = "text in UTF-16; HEX files and S-records are read in ASCII or UTF-8"
   }
 
-  /// The file is empty, or its format contains no bytes.
+  /// The file, or a file in the package, is empty.
   case empty
   /// The file is larger than the limit, in bytes.
   case tooLarge(limit: Int)
@@ -43,7 +43,8 @@ public enum FirmwareFault: Error, Equatable, Sendable {
   indirect case inFile(String, FirmwareFault)
   /// One image is required, but the package has this number of images.
   case severalImages(Int)
-  /// The magic of a descriptor, without a descriptor that has a correct CRC32.
+  /// The image contains the magic of a descriptor, but the CRC32 of the descriptor is wrong or
+  /// missing.
   case descriptorDamaged(offset: Int)
   /// A valid descriptor of a later layout (docs/image-descriptor.md).
   case descriptorLayoutUnknown(UInt8, offset: Int)

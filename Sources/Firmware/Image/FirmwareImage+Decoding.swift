@@ -2,7 +2,7 @@ extension FirmwareImage {
   /// The default limit of a file's size, and of the span of its addresses, in bytes (64 MiB).
   public static let defaultLimit = 64 << 20
 
-  /// Decodes a file with one image that is not an archive.
+  /// Decodes a file that contains one image and is not an archive.
   init(
     decoding file: [UInt8], name: String, claims: IdentityClaims, place: MCUbootPlace,
     in window: AddressedMemory.Window
@@ -106,7 +106,8 @@ extension FirmwareImage {
 }
 
 extension FirmwareFault.ForeignFormat {
-  /// Recognizes the format by its first bytes.
+  /// Recognizes the format by the first bytes and, for UTF-16, also by the name or the first line.
+  /// Returns `nil` for other files.
   init?(of bytes: [UInt8], name: String) {
     if bytes.starts(with: [0x50, 0x4B, 0x05, 0x06]) {
       self = .emptyZip

@@ -33,9 +33,9 @@ public struct FirmwareImage: Equatable, Sendable {
   public let bytes: [UInt8]
   /// The CRC32 (IEEE, as in zlib) of `bytes`.
   public let crc32: UInt32
-  /// The version from the MCUboot header, the embedded descriptor, ESP-IDF's description, the
-  /// sidecar file or the command line; `nil` if unknown. The build number of an MCUboot header is
-  /// only in `mcuboot`.
+  /// The version from the header of the image (MCUboot, Renesas or TI OAD), the embedded
+  /// descriptor, ESP-IDF's description, the sidecar file or the command line; `nil` if unknown. The
+  /// build number of an MCUboot header is only in `mcuboot`.
   public let version: FirmwareVersion?
   /// The hardware id from the embedded descriptor, the sidecar file or the command line; `.any` for
   /// an image for all boards, `nil` if unknown.
@@ -62,7 +62,7 @@ public struct FirmwareImage: Equatable, Sendable {
 }
 
 extension FirmwareImage {
-  /// The header and entries of an MCUboot image.
+  /// The header and entries of an MCUboot image; `nil` for other images.
   public var mcuboot: MCUbootImage? {
     if case .mcuboot(let image, _) = content { image } else { nil }
   }
@@ -70,12 +70,12 @@ extension FirmwareImage {
   /// The content of an installer of Nordic's bare-metal SDK; `nil` for other images.
   public var installer: InstallerContent? { mcuboot?.installerContent(in: bytes) }
 
-  /// The init packet of a part of a Nordic DFU package.
+  /// The init packet of a part of a Nordic DFU package; `nil` for other images.
   public var initPacket: NordicInitPacket? {
     if case .nordic(let packet) = content { packet } else { nil }
   }
 
-  /// The header and segments of an image for an ESP32.
+  /// The header and segments of an image for an ESP32; `nil` for other images.
   public var esp: ESPImage? {
     if case .esp(let image) = content { image } else { nil }
   }
@@ -85,27 +85,28 @@ extension FirmwareImage {
     if case .gbl(let file) = content { file } else { nil }
   }
 
-  /// The trailer of an image for Telink chips.
+  /// The trailer of an image for Telink chips; `nil` for other images.
   public var telink: TelinkImage? {
     if case .telink(let image) = content { image } else { nil }
   }
 
-  /// The header of an image for a chip of Renesas.
+  /// The header of an image for a chip of Renesas; `nil` for other images.
   public var suota: SUOTAImage? {
     if case .suota(let image) = content { image } else { nil }
   }
 
-  /// The header of an image for TI's OAD.
+  /// The header of an image for TI's OAD; `nil` for other images.
   public var oad: OADImage? {
     if case .oad(let image) = content { image } else { nil }
   }
 
-  /// The programs of a HEX file for the micro:bit.
+  /// The programs of a HEX file for the micro:bit; `nil` for other images.
   public var microbit: MicrobitImage? {
     if case .microbit(let image) = content { image } else { nil }
   }
 
-  /// The image number and slot on the device.
+  /// The image number and slot on the device; image 0 and any free slot unless the image is an
+  /// MCUboot image.
   public var place: MCUbootPlace {
     if case .mcuboot(_, let place) = content { place } else { MCUbootPlace() }
   }

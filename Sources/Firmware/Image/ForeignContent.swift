@@ -1,5 +1,6 @@
-/// Recognizable content that is not firmware, in a file without addresses. No chip with Bluetooth
-/// LE can run such bytes, but a device that only checks a CRC32 would accept them.
+/// Recognizable content that is not firmware, in an image without the structure of a known
+/// bootloader. No chip with Bluetooth LE can run such bytes, but a device that only checks a CRC32
+/// would accept them.
 public enum ForeignContent: String, Sendable, CaseIterable {
   /// 0xFF in all bytes: the tool read flash that was not programmed.
   case erased = "nothing but 0xFF, as erased flash"
@@ -100,8 +101,8 @@ extension ForeignContent {
     }
   }
 
-  /// Distinguishes programs from a vector table, which starts with a stack pointer, a multiple of
-  /// 4.
+  /// Returns whether the bytes start with `MZ`, and have `PE` at the stated offset. A vector table
+  /// never starts with `MZ`, because its first word, the stack pointer, is a multiple of 4.
   private static func isWindowsProgram(_ bytes: [UInt8]) -> Bool {
     guard bytes.starts(with: Array("MZ".utf8)), let at: UInt32 = bytes.littleEndian(at: 0x3C),
       let magic: UInt32 = bytes.littleEndian(at: Int(at))
@@ -112,9 +113,9 @@ extension ForeignContent {
   /// The instruction addresses of the ESP32 family of chips.
   private static let esp32Instructions: Range<UInt32> = 0x4000_0000..<0x5000_0000
 
-  /// Checks the magic, the segments and the SPI settings (ESP-IDF, `esp_image_header_t`). Then
-  /// checks that the entry address is an address of the family, or that the segments are within the
-  /// file. No stack pointer of a Cortex-M ends in E9.
+  /// Checks the magic, the number of segments and the SPI mode (ESP-IDF, `esp_image_header_t`).
+  /// Then checks that the entry address is an address of the family, or that the segments are
+  /// within the file. No stack pointer of a Cortex-M ends in E9.
   private static func isESP32(_ bytes: [UInt8]) -> Bool {
     guard bytes.count >= 32, bytes[0] == 0xE9, (1...16).contains(bytes[1]), bytes[2] <= 5,
       let entry: UInt32 = bytes.littleEndian(at: 4)
@@ -146,8 +147,8 @@ extension ForeignContent {
 }
 
 extension FirmwareImage {
-  /// The content of a plain file that is not firmware. An image with a descriptor or in the format
-  /// of a bootloader is firmware, regardless of its first bytes.
+  /// The kind of content, if a plain image is not firmware; `nil` if it may be firmware. An image
+  /// with a descriptor or in the format of a bootloader is firmware, regardless of its first bytes.
   public var foreignContent: ForeignContent? {
     guard content == .plain else { return nil }
     do throws(FirmwareFault) {

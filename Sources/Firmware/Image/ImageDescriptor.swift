@@ -31,7 +31,8 @@ package struct ImageDescriptor: Hashable, Sendable {
     return block + Self.littleEndian(CRC32.checksum(block))
   }
 
-  /// Searches every fourth byte of the first 64 KiB. Two equal descriptors count as one.
+  /// Searches for a descriptor at each multiple of 4 in the first 64 KiB; returns `nil` if none is
+  /// found. Equal descriptors count as one.
   /// - Throws: `.descriptorDamaged`, `.descriptorLayoutUnknown` or `.descriptorsDiffer`.
   package static func find(in image: [UInt8]) throws(FirmwareFault) -> ImageDescriptor? {
     var found: (descriptor: ImageDescriptor, offset: Int)?

@@ -66,7 +66,7 @@ extension FirmwareImage.Format {
   package static let anyOne = allCases.map(\.row.adjective).listed(before: "or")
 
   /// Determines the format by the magic at the start, otherwise by the suffix of the name,
-  /// otherwise by the first line of text.
+  /// otherwise by the first line of text. A file without these features is a binary.
   ///
   /// The text need not be well-formed, because a file with a damaged first line must be rejected
   /// with an error of its format and must never be sent as a binary.
@@ -165,7 +165,8 @@ extension FormatFault: CustomStringConvertible {
     }
   }
 
-  /// The line in a text file, from 1; `nil` for a file without lines.
+  /// The line in a text file, from 1; `nil` for an error of the addresses, and for a file without
+  /// lines.
   public var line: Int? {
     switch self {
     case .intelHex(.line(let line, _)), .sRecord(.line(let line, _)): line

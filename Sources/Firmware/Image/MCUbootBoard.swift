@@ -12,7 +12,7 @@ public struct MCUbootBoard: Equatable, Sendable {
     self.classID = classID
   }
 
-  /// Performs the checks that the bootloader would perform after the complete transfer.
+  /// Compares the ids of the image, as the bootloader would after the complete transfer.
   public func check(_ image: FirmwareImage) throws(BoardFault) {
     if let vendorID { try Self.compare(image.mcuboot?.vendorID, vendorID, .vendor) }
     if let classID { try Self.compare(image.mcuboot?.classID, classID, .class) }

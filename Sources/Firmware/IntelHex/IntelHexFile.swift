@@ -10,9 +10,9 @@ package struct IntelHexFile: AddressedFile, Equatable, Sendable {
   /// overlap.
   /// - Parameters:
   ///   - text: the complete file.
-  ///   - spanLimit: the maximum number of bytes between lowest and highest address.
+  ///   - spanLimit: the maximum number of bytes from the lowest to the highest address.
   ///   - region: the part of the file to use; `nil` for all data except known regions.
-  /// - Throws: the error and its line.
+  /// - Throws: an error with its line, or an error of the addresses.
   package init(
     decoding text: [UInt8], spanLimit: Int, region: AddressRegion? = nil
   ) throws(TextFault<IntelHexFault>) {

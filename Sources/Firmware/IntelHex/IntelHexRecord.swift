@@ -48,7 +48,7 @@ package enum IntelHexRecord: Equatable, Sendable {
     return ":" + bytes.map { $0.hexadecimal }.joined()
   }
 
-  /// The number of bytes of a record other than data: length, offset, type, checksum.
+  /// The number of bytes that a record has in addition to its data: length, offset, type, checksum.
   private static let overhead = 5
 
   private init(type: UInt8, loadOffset: UInt16, payload: [UInt8]) throws(IntelHexFault) {

@@ -70,8 +70,7 @@ public struct InstallerContent: Equatable, Sendable {
     return nil
   }
 
-  /// Decodes an entry: address, size of the space, offset and size of the data, their CRC32, kind,
-  /// fill.
+  /// Decodes an entry: address, size of the space, offset, size and CRC32 of the data, kind, fill.
   private static func part(in body: [UInt8], at entry: Int, data: ArraySlice<UInt8>) -> Part? {
     let words = (0..<5).compactMap { body.littleEndian(UInt32.self, at: entry + 4 * $0) }
     let (offset, size) = (Int(words[2]), Int(words[3]))
@@ -86,6 +85,6 @@ public struct InstallerContent: Equatable, Sendable {
     do throws(MCUbootFault) { return try MCUbootImage(decoding: bytes).hash } catch { return nil }
   }
 
-  /// The firmware loader in the installer.
+  /// The firmware loader in the installer; `nil` if it contains none.
   public var firmwareLoader: Part? { parts.first { $0.kind == .firmwareLoader } }
 }

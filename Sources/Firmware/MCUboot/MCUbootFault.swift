@@ -29,14 +29,14 @@ public enum MCUbootFault: Error, Equatable, Sendable {
   case entryBeyondArea(MCUbootTLVType, length: Int, left: Int, offset: Int)
   /// The length of an entry does not match its type.
   case wrongLength(MCUbootTLVType, expected: Int, found: Int, offset: Int)
-  /// The areas have more entries than any image.
+  /// An area has more entries than any image needs.
   case tooManyEntries(limit: Int, offset: Int)
   /// A second hash of the image; the format does not define which hash the bootloader uses.
   case secondHash(offset: Int)
 }
 
 extension MCUbootFault {
-  /// The position of the error in the file, from 0.
+  /// The position of the error in the image, from 0.
   public var offset: Int {
     switch self {
     case .headerCutOff, .oldFormat, .wrongMagic: 0

@@ -34,7 +34,7 @@ public struct MCUbootHeader: Equatable, Sendable {
       (.compressedARMThumb, "compressed through the ARM Thumb filter"),
     ]
 
-    /// The names of all set flags; unknown flags as numbers.
+    /// The names of all set flags; the unknown flags together are one number.
     public var words: [String] {
       let known = Self.names.filter { contains($0.0) }
       let rest = subtracting(Flags(known.map(\.0)))
@@ -62,7 +62,8 @@ public struct MCUbootHeader: Equatable, Sendable {
   /// The version passed to imgtool.
   public let version: MCUbootVersion
 
-  /// Returns whether a file that starts with these bytes is an MCUboot image.
+  /// Returns whether the bytes start with the magic of an MCUboot image, or of the format before
+  /// MCUboot 1.0.
   static func begins(_ bytes: some Collection<UInt8>) -> Bool {
     let magic: UInt32? = Array(bytes.prefix(4)).littleEndian(at: 0)
     return magic == Self.magic || magic == oldMagic

@@ -18,7 +18,8 @@ public struct MCUbootIdentifier: Hashable, Sendable {
     self.bytes = bytes
   }
 
-  /// Parses 32 hexadecimal digits, with the hyphens of a UUID or without hyphens.
+  /// Parses 32 hexadecimal digits, with the hyphens of a UUID or without hyphens. Returns `nil` for
+  /// other text.
   public init?(uuid text: String) {
     let groups = text.split(separator: "-", omittingEmptySubsequences: false)
     guard groups.map(\.utf8.count) == [8, 4, 4, 4, 12] || groups.count == 1 else { return nil }

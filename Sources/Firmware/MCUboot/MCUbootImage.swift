@@ -155,7 +155,7 @@ extension MCUbootImage {
   }
 
   /// The hash that identifies the running image: the hash of the image or, if the image is
-  /// compressed, the hash of the decompressed image.
+  /// compressed, the hash of the decompressed image; `nil` if the image does not state this hash.
   public var runningHash: [UInt8]? { isCompressed ? decompressedHash : hash?.bytes }
 
   /// The security counter, from the protected entries; `nil` if the image has none. A bootloader

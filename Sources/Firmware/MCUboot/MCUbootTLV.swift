@@ -64,10 +64,10 @@ public struct MCUbootTLVType: RawRepresentable, Hashable, Sendable {
   public static let vendorID = MCUbootTLVType(0x74)
   /// `IMAGE_TLV_UUID_CID`: the class of the device.
   public static let classID = MCUbootTLVType(0x75)
-  /// The number of the vendor in MCUboot's documentation, which differs from the number in its
-  /// header file.
+  /// The type of the vendor's id in MCUboot's documentation, which differs from the type in
+  /// MCUboot's header file.
   public static let documentedVendorID = MCUbootTLVType(0x80)
-  /// The number of the class in MCUboot's documentation.
+  /// The type of the class's id in MCUboot's documentation.
   public static let documentedClassID = MCUbootTLVType(0x81)
 
   /// Nordic's type for an image that installs other images, from the range for vendors. The value

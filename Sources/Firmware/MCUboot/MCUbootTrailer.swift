@@ -55,7 +55,8 @@ package struct MCUbootTrailer: Equatable, Sendable {
   package let copyDone: Flag
   package let swap: Swap
 
-  /// Decodes the end of a file, after `start`, the end of the image itself.
+  /// Decodes the end of a file, after `start`, the end of the image itself. Returns `nil` if the
+  /// file does not end with a trailer.
   init?(endOf bytes: [UInt8], notBefore start: Int) {
     guard bytes.count - start >= Self.magicSize,
       let alignment = Self.alignment(of: bytes.suffix(Self.magicSize))

@@ -32,7 +32,7 @@ public struct MCUbootVersion: Hashable, Comparable, Sendable {
 
 extension MCUbootVersion: LosslessStringConvertible {
   /// Parses `1.2.3`, `1.2.3+4` (the form of imgtool), or `1.2.3.4` (the form that devices report
-  /// over SMP).
+  /// over SMP). Returns `nil` for other text.
   public init?(_ text: String) {
     let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
     var numbers: [UInt32] = []

@@ -1,7 +1,7 @@
 /// Parses a package's manifest. The parser accepts strict JSON. It rejects an object in which a key
-/// occurs twice, because readers would use different values. As an exception, it accepts a
-/// hexadecimal number without quotes; such a number is not valid JSON, but Zephyr's build system
-/// writes it.
+/// occurs twice, because JSON parsers do not agree on which value to use. As an exception, it
+/// accepts a hexadecimal number without quotes; such a number is not valid JSON, but Zephyr's build
+/// system writes it.
 struct ManifestReader {
   /// The maximum size of a manifest in bytes; typical manifests have one or two thousand bytes.
   static let sizeMaximum = 64 << 10
@@ -86,8 +86,8 @@ struct ManifestReader {
     }
   }
 
-  /// Returns whether the word is a JSON number (RFC 8259, 6), or `0x` followed by at most 16
-  /// digits.
+  /// Returns whether the word is a JSON number (RFC 8259, 6), or `0x` followed by 1 to 16
+  /// hexadecimal digits.
   private static func isNumber(_ word: ArraySlice<UInt8>) -> Bool {
     if word.starts(with: Array("0x".utf8)) || word.starts(with: Array("0X".utf8)) {
       let digits = word.dropFirst(2)

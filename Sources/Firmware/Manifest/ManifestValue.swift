@@ -9,7 +9,8 @@ enum ManifestValue: Equatable {
   case boolean(Bool)
   case null
 
-  /// A number, or a string that contains a number: decimal, or hexadecimal with the prefix `0x`.
+  /// The value of a number, or of a string that contains a number: decimal, or hexadecimal with the
+  /// prefix `0x`; `nil` if the value is not an integer.
   var integer: Int? {
     switch self {
     case .number(let text), .string(let text):

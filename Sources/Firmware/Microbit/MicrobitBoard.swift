@@ -22,7 +22,7 @@ public enum MicrobitBoard: String, Sendable, CaseIterable {
     }
   }
 
-  /// The size of the flash in bytes.
+  /// The size of V1's flash in bytes.
   static let flashSizeOfV1 = 0x4_0000
 
   /// The addresses of the memory in which a stack starts.

@@ -1,7 +1,7 @@
 /// The data of a HEX file for the micro:bit. A Universal Hex (spec-universal-hex, version 0.4.0)
-/// has a section of records for each board: type 0A starts a section, type 0B ends it, 0D is data
-/// of a board other than V1, and 0C and 0E are not for the device. Editors store the source text
-/// of a program at addresses outside of the flash; this data is ignored.
+/// has a section of records for each board. A record of type 0A starts a section, and type 0B ends
+/// it. Type 0D is data of a board other than V1; types 0C and 0E are not for the device. Editors
+/// store the source text of a program at addresses outside of the flash; this data is ignored.
 struct MicrobitHex {
   private enum Section: Equatable {
     case none
@@ -10,7 +10,8 @@ struct MicrobitHex {
     case unknown
   }
 
-  /// The highest flash address of any board, and the limit of the span.
+  /// A limit above the flash addresses of all boards; data above it is ignored. Also the limit of
+  /// the span.
   private static let flashSize = 0x10_0000
 
   /// Whether the file has sections.

@@ -1,9 +1,10 @@
 import Crypto
 
-/// The init packet of the bootloader of a micro:bit V2, which is Nordic's Secure DFU with a
-/// structure in place of a protocol-buffers message (v2-bootloader, `nrf_dfu_validation.c`): the
-/// mark, the version 1, the size of the application, the size of the hash, and the SHA-256 with the
-/// last byte first. The bootloader requires no signature.
+/// The init packet for the bootloader of a micro:bit V2. The protocol is Nordic's Secure DFU, but
+/// the packet is a structure, not a protocol-buffers message (v2-bootloader,
+/// `nrf_dfu_validation.c`). The structure consists of the mark, the version 1, the size of the
+/// application, the size of the hash, and the SHA-256 with the last byte first. The bootloader
+/// requires no signature.
 extension MicrobitProgram {
   package static let packetMark: [UInt8] = Array("microbit_app".utf8)
   package static let packetSize = 56

@@ -61,7 +61,7 @@ public struct MicrobitScript: Equatable, Sendable {
   public let origin: Origin
   /// The flash addresses of the script.
   public let area: Range<Int>
-  /// The hash of the runtime, with which the script must run.
+  /// The hash of the runtime that the script requires.
   public let runtimeHash: [UInt8]
   /// The hash of the script; `nil` if the file has none, as with MicroPython.
   public let scriptHash: [UInt8]?
@@ -158,7 +158,8 @@ extension MicrobitScript {
       && area.upperBound <= board.applicationArea.upperBound ? area : nil
   }
 
-  /// Returns the hash of a row: its bytes, or the CRC32 of a text to which the row points.
+  /// Returns the hash of a row: 8 bytes of the row, or the CRC32 of a text to which the row points;
+  /// `nil` if the row states no valid hash.
   private static func hash(ofRow row: Int, in bytes: [UInt8], from start: Int) -> [UInt8]? {
     switch bytes[row + 1] {
     case 1: return Array(bytes[(row + 8)..<(row + 16)])

@@ -11,7 +11,7 @@ public enum InitPacketFault: Error, Equatable, Sendable {
   case notProtobuf(offset: Int, String)
   /// A field is missing, occurs twice, or has another type or length; the text states the error.
   case field(String, offset: Int, String)
-  /// A field has a number that is not valid for it.
+  /// A field contains a number that is not valid for this field.
   case value(String, UInt64, offset: Int)
   /// The length of a Legacy DFU packet does not match its fields.
   case wrongLength(expected: Int, found: Int)

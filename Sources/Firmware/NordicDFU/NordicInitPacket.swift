@@ -49,7 +49,8 @@ extension NordicInitPacket {
     self.init(bytes: bytes, role: part.role, sizes: packet.sizes, command: .secure(packet))
   }
 
-  /// Returns the first inconsistency between the sizes in packet, manifest and firmware file.
+  /// Returns a description of the first inconsistency between the sizes in packet, manifest and
+  /// firmware file; `nil` if the sizes agree.
   func difference(from firmwareSize: Int, manifest: NordicSizes?) -> String? {
     if sizes.total != firmwareSize {
       return "sizes add up to \(sizes.total) bytes, the firmware file has \(firmwareSize)"

@@ -5,7 +5,7 @@ struct NordicManifest {
     let binFile: String
     let datFile: String
     /// The sizes of a combined SoftDevice and bootloader; the init packet of Secure DFU also
-    /// contains them.
+    /// contains them. `nil` if the manifest states no size.
     let sizes: NordicSizes?
   }
 

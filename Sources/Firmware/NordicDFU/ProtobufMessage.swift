@@ -82,8 +82,8 @@ struct ProtobufMessage {
 }
 
 extension ProtobufMessage {
-  /// Returns the only field with this number. Duplicates are rejected, because readers do not agree
-  /// on which field to use.
+  /// Returns the only field with this number; `nil` if the field is absent. Duplicates are
+  /// rejected, because readers do not agree on which field to use.
   private func single(_ number: UInt64, _ name: String) throws(InitPacketFault) -> Field? {
     let found = fields.filter { $0.number == number }
     guard found.count < 2 else { throw .field(name, offset: found[1].offset, "occurs twice") }

@@ -84,7 +84,8 @@ public struct SecureInitPacket: Equatable, Sendable {
   public let sizes: NordicSizes
   /// The algorithm of the image's hash.
   public let hashAlgorithm: HashAlgorithm
-  /// The hash of the complete firmware file, with the last byte first.
+  /// The hash of the complete firmware file, with the last byte first; empty if the packet has no
+  /// hash.
   public let hash: [UInt8]
   /// Whether bootloaders that are built for debugging skip the comparison of versions.
   public let isDebug: Bool

@@ -5,7 +5,8 @@ struct DeviceManagerManifest {
     let name: String
     let size: Int?
     let place: MCUbootPlace
-    /// The version according to the build system, which is compared with the image's header.
+    /// The version according to the build system, which is compared with the image's header; `nil`
+    /// if not stated.
     let version: MCUbootVersion?
   }
 
@@ -62,7 +63,8 @@ struct DeviceManagerManifest {
       place: MCUbootPlace(imageIndex: imageIndex, slot: slot), version: version)
   }
 
-  /// Returns the number of the first existing key; the value may be a string.
+  /// Returns the value of the first of these keys that exists, which may be a string; `nil` if no
+  /// key exists.
   private static func number(
     _ element: ManifestValue, _ keys: [String], path: String, in range: ClosedRange<Int>
   ) throws(ManifestFault) -> Int? {

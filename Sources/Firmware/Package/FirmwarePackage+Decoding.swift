@@ -9,7 +9,8 @@ extension FirmwarePackage {
   ///   - bytes: the complete file.
   ///   - sidecar: the content of the file `<name>.json`, for every image in the file.
   ///   - overrides: the user's values, which have priority.
-  ///   - region: the addresses to use of a file with addresses.
+  ///   - region: the addresses to use of a file with addresses; `nil` for all except those in
+  ///     `KnownRegion.all`.
   ///   - limit: the maximum size in bytes of the file and of all its images together.
   public static func decode(
     name: String, bytes: [UInt8], sidecar: ImageIdentity? = nil,

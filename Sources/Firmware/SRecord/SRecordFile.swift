@@ -5,15 +5,16 @@ package struct SRecordFile: AddressedFile, Equatable, Sendable {
   /// The addresses of the image.
   package let layout: AddressLayout
 
-  /// Decodes a complete file. Lines end with LF, CRLF or CR; blank lines and trailing blanks are
-  /// allowed. Records may be in any order of addresses, but must not overlap. The last record is of
-  /// type 7, 8 or 9, or a correct count of all data records. A file that ends with such a count is
-  /// complete, because srec_cat writes no other last record if there is no start address.
+  /// Decodes a complete file. Lines end with LF, CRLF or CR; blank lines, trailing blanks and a
+  /// UTF-8 byte order mark are allowed. Records may be in any order of addresses, but must not
+  /// overlap. The last record is of type 7, 8 or 9, or a correct count of all data records. A file
+  /// that ends with such a count is complete, because srec_cat writes no other last record if there
+  /// is no start address.
   /// - Parameters:
   ///   - text: the complete file.
-  ///   - spanLimit: the maximum number of bytes between lowest and highest address.
+  ///   - spanLimit: the maximum number of bytes from the lowest to the highest address.
   ///   - region: the part of the file to use; `nil` for all data except known regions.
-  /// - Throws: the error and its line.
+  /// - Throws: an error with its line, or an error of the addresses.
   package init(
     decoding text: [UInt8], spanLimit: Int, region: AddressRegion? = nil
   ) throws(TextFault<SRecordFault>) {

@@ -35,7 +35,7 @@ public struct SUOTAImage: Equatable, Sendable {
     fileprivate var sizeOffset: Int { self == .da1469x ? 2 : 4 }
   }
 
-  /// The number of bytes of the version, which zeros or bytes 0xFF pad.
+  /// The size of the version field in bytes, including its padding.
   package static let versionSize = 16
 
   /// The family of chips.
@@ -44,7 +44,7 @@ public struct SUOTAImage: Equatable, Sendable {
   public let codeOffset: Int
   /// The number of bytes of the code.
   public let codeSize: Int
-  /// The CRC32 of the code. If the image is encrypted, it covers the decrypted code.
+  /// The CRC32 of the code. If the image is encrypted, the CRC32 covers the decrypted code.
   public let checksum: UInt32
   /// The version, as the build of the application wrote it.
   public let versionText: String
@@ -53,7 +53,8 @@ public struct SUOTAImage: Equatable, Sendable {
   /// Whether the header states that the code is encrypted. Only the DA1453x and DA1458x state this.
   public let isEncrypted: Bool
 
-  /// The version without `v` or `v_` before it, if it consists of three numbers.
+  /// The three numbers of `versionText`, without a prefix `v` or `v_`; `nil` if the text does not
+  /// consist of three numbers.
   public var version: FirmwareVersion? { FirmwareVersion(Self.plain(versionText)) }
 
   /// Returns a version text without `v` or `v_` before it.
@@ -89,7 +90,7 @@ public struct SUOTAImage: Equatable, Sendable {
 
   // MARK: Decoding
 
-  /// Checks the sizes and the CRC32.
+  /// Checks the sizes and, unless the image is encrypted, the CRC32.
   ///
   /// - Parameter bytes: the complete file, which starts with a header.
   public init(decoding bytes: [UInt8]) throws(SUOTAImageFault) {

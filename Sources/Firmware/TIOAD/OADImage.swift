@@ -13,7 +13,7 @@ public struct OADImage: Equatable, Sendable {
   /// The number of bytes of the identification.
   package static let identificationSize = 8
   package static let crcOffset = 8
-  /// The first byte that the CRC32 covers.
+  /// The offset of the first byte that the CRC32 covers.
   package static let coveredOffset = 12
   package static let lengthOffset = 24
   package static let softwareVersionOffset = 32
@@ -84,7 +84,7 @@ public struct OADImage: Equatable, Sendable {
     segments = try OADSegment.all(in: bytes)
   }
 
-  /// The CRC32 of an image, over all bytes from offset 12.
+  /// Returns the CRC32 of an image, over all bytes from offset 12.
   package static func checksum(of bytes: [UInt8]) -> UInt32 {
     CRC32.checksum(bytes.dropFirst(coveredOffset))
   }

@@ -15,7 +15,7 @@ public enum OADImageFault: Error, Equatable, Sendable {
   case segmentBeyondEnd(offset: Int)
   /// The type of a segment is not defined.
   case segmentUnknown(UInt8, offset: Int)
-  /// No segment contains code.
+  /// None of the first 16 segments contains code; `offset` is the end of these segments.
   case codeMissing(offset: Int)
 }
 

@@ -13,7 +13,7 @@ package struct OADSegment: Equatable, Sendable {
     case security = 3
     /// Values for the nonvolatile memory.
     case memory = 4
-    /// A difference to another image.
+    /// A difference from another image.
     case delta = 5
 
     /// Whether the segment contains code, which is the rest of the file.
@@ -29,7 +29,8 @@ package struct OADSegment: Equatable, Sendable {
   private static let lengthOffset = 4
   /// The header of a segment with code, which contains the address.
   private static let codeHeaderSize = 12
-  /// The maximum number of segments before the code, so that a hostile file ends the search.
+  /// The maximum number of segments up to and including the code, which bounds the search in a
+  /// hostile file.
   private static let countMaximum = 16
 
   let kind: Kind
@@ -41,7 +42,7 @@ package struct OADSegment: Equatable, Sendable {
   /// The offset of the code.
   var codeOffset: Int { min(offset + Self.codeHeaderSize, offset + length) }
 
-  /// Decodes the segments up to the first segment with code.
+  /// Decodes the segments up to and including the first segment with code.
   static func all(in bytes: [UInt8]) throws(OADImageFault) -> [OADSegment] {
     var segments: [OADSegment] = []
     var offset = OADImage.coreSize

@@ -15,8 +15,8 @@ public struct OADSoftwareVersion: Hashable, Sendable {
     self.bytes = bytes
   }
 
-  /// Encodes a version in BCD, for builds that choose their own version. Numbers above 99, or a
-  /// patch number above 9999, are stored as plain numbers.
+  /// Encodes a version in BCD, for builds that choose their own version. If the major or the minor
+  /// number exceeds 99, or the patch number exceeds 9999, all bytes are plain numbers.
   package init(_ version: FirmwareVersion) {
     let patch = [version.patch / 100, version.patch % 100].map { UInt8(truncatingIfNeeded: $0) }
     let numbers = [version.major, version.minor] + patch

@@ -52,7 +52,7 @@ public struct TelinkImage: Equatable, Sendable {
     checksum = trailer
   }
 
-  /// Whether a complete image ends at this offset, so that other data follows it.
+  /// Returns whether a complete image ends at this offset, so that other data follows it.
   private static func isComplete(_ bytes: [UInt8], endingAt end: Int) -> Bool {
     guard end >= headerSize + trailerSize, end < bytes.count,
       let trailer: UInt32 = bytes.littleEndian(at: end - trailerSize)
@@ -60,8 +60,9 @@ public struct TelinkImage: Equatable, Sendable {
     return checksum(of: bytes[..<(end - trailerSize)]) == trailer
   }
 
-  /// Whether a file with a wrong trailer is a build to which the trailer was not added: the linker
-  /// states the size without the trailer, and complete images always have the same remainder.
+  /// Returns whether a file with a wrong trailer is a build to which the trailer was not added.
+  /// Either its header states a size that includes the missing trailer, or the size of the file
+  /// does not have the remainder that all complete images have.
   private static func lacksTrailer(_ found: Int, stated: Int) -> Bool {
     stated == found + trailerSize || stated <= found && found % granularity != trailerSize
   }

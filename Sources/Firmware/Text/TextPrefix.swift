@@ -1,6 +1,7 @@
 /// The start of a file that may consist of text records.
 enum TextPrefix {
-  /// The maximum length of the first line in a text file; the longest record has 521 characters.
+  /// The number of bytes in which the first line is searched; the longest record has 521
+  /// characters.
   private static let lineLimit = 1024
   /// The byte order mark of UTF-8.
   private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]

@@ -27,7 +27,7 @@ package struct UF2File: AddressedFile, Equatable, Sendable {
   /// Decodes a complete file, which must be for one kind of chip and contain all blocks in order.
   /// - Parameters:
   ///   - file: the complete file.
-  ///   - spanLimit: the maximum number of bytes between lowest and highest address.
+  ///   - spanLimit: the maximum number of bytes from the lowest to the highest address.
   ///   - region: the part of the file to use; `nil` for all data except known regions.
   package init(
     decoding file: [UInt8], spanLimit: Int, region: AddressRegion? = nil
@@ -101,7 +101,7 @@ package struct UF2File: AddressedFile, Equatable, Sendable {
     let count: UInt32
     let family: UF2Family?
     let payload: ArraySlice<UInt8>
-    /// The first word after the payload, if the block has extension tags.
+    /// The first word after the payload; `nil` if the block has no extension tags.
     let firstExtension: UInt32?
 
     /// Whether this is the block that picotool and the Pico SDK 2 write first, with a separate

@@ -2,7 +2,7 @@ import Crypto
 
 /// The result of an integrity check of an image, without a key.
 public enum ImageIntegrity: Equatable, Sendable {
-  /// The image matches the hash that it contains; the value is the name of the hash algorithm.
+  /// The image matches the hash or CRC that it contains; the value is the name of the algorithm.
   case whole(String)
   /// The image contains no hash.
   case notStated
@@ -15,7 +15,8 @@ extension FirmwareImage {
   public var sha256: [UInt8] { Array(SHA256.hash(data: bytes)) }
 
   /// Compares the image with the hash in it or in its init packet.
-  /// - Throws: `.hashMissing` if a bootloader requires a hash, `.hashDiffers`.
+  /// - Throws: `.hashMissing` if the image lacks a hash that its bootloader requires;
+  ///   `.hashDiffers` if the hashes differ.
   public func checkIntegrity() throws(ProofFault) -> ImageIntegrity {
     switch content {
     case .plain, .microbit: .notStated

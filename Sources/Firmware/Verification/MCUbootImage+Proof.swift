@@ -81,7 +81,7 @@ extension MCUbootImage {
   }
 
   /// Returns a signature without its padding: older tools pad a signature with zeros to its maximum
-  /// size.
+  /// size. Returns `nil` if other bytes follow the signature, or if it is truncated.
   private static func unpadded(_ signature: [UInt8]) -> [UInt8]? {
     guard signature.count >= 2, signature[1] < 0x80, signature.count >= Int(signature[1]) + 2
     else { return nil }

@@ -1,6 +1,6 @@
 import SwiftASN1
 
-/// The algorithm part of a `SubjectPublicKeyInfo` (RFC 5280, 4.1).
+/// The fields of a `SubjectPublicKeyInfo`: algorithm and key (RFC 5280, 4.1).
 struct PublicKeyInfo: DERParseable {
   static let ed25519: ASN1ObjectIdentifier = [1, 3, 101, 112]
   static let ellipticCurve: ASN1ObjectIdentifier = [1, 2, 840, 10045, 2, 1]
@@ -10,7 +10,7 @@ struct PublicKeyInfo: DERParseable {
 
   struct Algorithm: DERParseable {
     let name: ASN1ObjectIdentifier
-    /// The curve of an elliptic-curve key.
+    /// The curve of an elliptic-curve key; `nil` for other keys.
     let curve: ASN1ObjectIdentifier?
 
     init(derEncoded node: ASN1Node) throws {

@@ -49,7 +49,7 @@ public struct VerificationKey: Sendable {
   }
 
   /// Decodes a key file in PEM (RFC 7468) with one `PUBLIC KEY`. A file with a private key is
-  /// rejected, because verification must not require it.
+  /// rejected, because verification requires only the public key.
   public init(pem: [UInt8]) throws(VerificationKeyFault) {
     guard pem.count <= Self.fileSizeMaximum else { throw .tooLarge(limit: Self.fileSizeMaximum) }
     guard let text = String(validating: pem, as: UTF8.self) else { throw .notPEM }
@@ -144,9 +144,9 @@ public enum VerificationKeyFault: Error, Equatable, Sendable {
   case privateKey
   /// The file contains several keys.
   case severalKeys(Int)
-  /// The PEM block is of another kind; `label` names it.
+  /// The PEM block is of another kind; the value is its label.
   case notAPublicKey(String)
-  /// The block does not contain a public key.
+  /// The block does not contain a valid public key.
   case malformed
   /// The key has an algorithm that no supported bootloader uses; the algorithm is stated by its
   /// object identifier.

@@ -85,7 +85,7 @@ package struct ZipArchive: Equatable, Sendable {
     }
   }
 
-  /// Returns the range of a file's data, and the end of its data descriptor, if any.
+  /// Returns the range of a file's data, and the end of the data with its data descriptor, if any.
   private static func data(
     of header: ZipHeader, name: String, in file: [UInt8], before limit: Int
   ) throws(ZipFault) -> (range: Range<Int>, end: Int) {

@@ -45,8 +45,8 @@ struct ZipDirectory {
     self.headers = headers
   }
 
-  /// Returns the offset of the end record, searched from the end of the archive: all data after the
-  /// record must be its comment.
+  /// Returns the offset of the end record, searched from the end of the archive; `nil` if no record
+  /// is found. All data after the record must be its comment.
   private static func end(of file: [UInt8]) -> Int? {
     guard file.count >= endSize else { return nil }
     let last = file.count - endSize

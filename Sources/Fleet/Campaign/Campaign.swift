@@ -5,7 +5,8 @@ public struct Campaign: Hashable, Sendable {
   public var name: String
   /// The devices, with unique ids.
   public var devices: [FleetDevice]
-  /// The firmware file of each kind of board; the file for `nil` applies to all other boards.
+  /// The firmware file of each kind of board; the file for `nil` applies to devices of all other
+  /// boards and to devices without a board.
   public var images: [String?: String]
   /// The condition for devices that participate; `nil` = all devices.
   package var selector: DeviceExpression?
@@ -47,7 +48,7 @@ public struct Campaign: Hashable, Sendable {
     self.waves = waves
   }
 
-  /// Returns the image file for a device.
+  /// Returns the image file for a device; `nil` = the campaign has no image for the device.
   public func image(for device: FleetDevice) -> String? {
     device.board.flatMap { images[$0] } ?? images[nil]
   }
@@ -103,8 +104,8 @@ public enum CampaignFault: Error, Hashable, Sendable {
   case uncovered(count: Int)
   /// An option has a value outside of its range.
   case valueOutOfRange(what: String, value: Int, range: ClosedRange<Int>)
-  /// The transfer window closed before the campaign started, and does not open again; `site` is the
-  /// site with this window, `nil` = the window of the campaign.
+  /// A transfer window is closed and does not open again; `site` is the site with this window,
+  /// `nil` = the window of the campaign.
   case windowInThePast(site: String?)
   /// No device has the site of a window.
   case unknownSite(String)
@@ -118,7 +119,7 @@ extension CampaignFault: CustomStringConvertible {
     case .tooManyDevices(let count, let limit):
       "there are \(count) devices; a campaign supports at most \(limit)"
     case .duplicateDevice(let id): "device \(id) is listed twice"
-    case .ambiguousName(let name): "'\(name)' is the name of two devices"
+    case .ambiguousName(let name): "'\(name)' identifies two devices"
     case .noImage(let device, let board?): "there is no image for board '\(board)' of \(device)"
     case .noImage(let device, nil):
       "there is no image for \(device), which has no board"

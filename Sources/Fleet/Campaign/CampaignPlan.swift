@@ -62,7 +62,8 @@ public struct CampaignPlan: Hashable, Sendable {
   /// - Parameters:
   ///   - campaign: the campaign of the run.
   ///   - waves: the devices of each wave of the campaign.
-  ///   - unsettled: the devices that the run still has to update; their windows must open again.
+  ///   - unsettled: the devices that the run still has to update; their windows must be open, or
+  ///     open again.
   ///   - now: a window that is closed at this time and does not open again is an error.
   public init(
     _ campaign: Campaign, resuming waves: [[FleetDevice]], unsettled: Set<FleetDevice.ID>,

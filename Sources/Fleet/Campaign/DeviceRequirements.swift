@@ -25,7 +25,7 @@ public struct DeviceRequirements: Hashable, Sendable, Codable {
     }
   }
 
-  /// The minimum version that a device must run before the update.
+  /// The minimum version that a device must run before the update; `nil` = any version.
   public var version: FirmwareVersion?
   /// The required battery level; `nil` = any level.
   public var battery: Battery?

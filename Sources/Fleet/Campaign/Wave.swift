@@ -55,7 +55,8 @@ public struct WaveThresholds: Hashable, Sendable, Codable {
     }
   }
 
-  /// The action when a wave reaches its failure limit.
+  /// The action after the verdict `stop`: the wave reached its failure limit or has too few
+  /// successes.
   public enum StopAction: String, Hashable, Sendable, Codable, CaseIterable {
     /// The run ends.
     case end
@@ -71,7 +72,7 @@ public struct WaveThresholds: Hashable, Sendable, Codable {
   /// The minimum percentage of the wave's devices that must be judged (updated or failed), 0…100.
   /// With fewer judged devices, the verdict is `inconclusive` unless the failure limit is reached.
   public var seenPercent: Int
-  /// The action when a wave reaches its failure limit; `nil` = the run ends.
+  /// The action after the verdict `stop`; `nil` = the run ends.
   public var stopAction: StopAction?
   /// The number of failures beyond the limit that devices in flight may still cause. Near the
   /// limit, fewer devices are therefore updated at the same time. `nil` = as many failures as

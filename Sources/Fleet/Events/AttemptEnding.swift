@@ -3,9 +3,10 @@ import OtaflashFirmware
 /// The origin of a failure, which determines whether the failure counts against a wave, and whether
 /// the attempt is retried.
 public enum FailureKind: String, Hashable, Sendable, Codable, CaseIterable {
-  /// The device rejected or reverted the image, or runs another image.
+  /// The update failed at the device: for example, the device rejected or reverted the image, or
+  /// runs another image.
   case device
-  /// The link was lost or not established.
+  /// The link was lost or not established, or the attempt exceeded its time limit.
   case link
   /// The host failed: an adapter disappeared, a disk is full, or otaflash has a bug. This kind
   /// never counts against a wave.

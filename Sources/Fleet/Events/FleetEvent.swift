@@ -19,7 +19,7 @@ public enum FleetEvent: Hashable, Sendable, Codable {
   /// The devices of the wave may be updated.
   case waveBegan(wave: Int)
   /// The device is offered to workers for attempt 1, 2, …. With `verifyFirst`, the device may
-  /// already run the new image, and the attempt reads it before it sends anything.
+  /// already run the new image, and the attempt reads the running image before it sends anything.
   case devicePublished(device: FleetDevice.ID, attempt: Int, verifyFirst: Bool)
   /// A worker claimed the attempt.
   case deviceClaimed(device: FleetDevice.ID, attempt: Int, worker: String)
@@ -125,9 +125,10 @@ public enum PauseReason: Hashable, Sendable, Codable {
   case infrastructure(failures: Int, words: String)
   /// No adapter was present for too long; the run resumes automatically when an adapter appears.
   case noAdapter
-  /// The number of devices that were seen is too small for a verdict on the wave.
+  /// The number of devices that succeeded or failed is too small for a verdict on the wave.
   case inconclusive(wave: Int)
-  /// The wave reached its failure limit, and the campaign pauses there.
+  /// The wave reached its failure limit or has too few successes, and the campaign requires a pause
+  /// in this case.
   case failureLimit(wave: Int)
   /// A hook of the wave failed.
   case hook(wave: Int, point: HookPoint, words: String)
@@ -138,7 +139,7 @@ public enum RunEnding: Hashable, Sendable, Codable {
   /// Every device has a final outcome; `failed` counts the devices that failed, were absent or were
   /// skipped.
   case complete(failed: Int)
-  /// A wave reached its failure threshold.
+  /// The verdict of a wave stopped the run.
   case stopped(wave: Int)
   /// An operator cancelled the run.
   case cancelled

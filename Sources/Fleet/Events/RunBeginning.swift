@@ -4,7 +4,8 @@ public struct RunBeginning: Hashable, Sendable, Codable {
   public var id: String
   /// The name of the campaign.
   public var campaign: String
-  /// The digest of the campaign file and the images. A run continues only with the same digest.
+  /// The digest of the campaign file, its device table and the devices of its aliases. A run
+  /// continues only with the same digest.
   public var digest: String
   /// The number of devices.
   public var devices: Int
@@ -112,7 +113,7 @@ public struct RunSetting: Hashable, Sendable, Codable {
 
   /// Returns the settings that differ, sorted by name, such as `parallel: 4 (run: 3)`.
   ///
-  /// - Parameter origin: the owner of the former settings, such as `run` or `plan`.
+  /// - Parameter origin: the source of the former settings, such as `run` or `plan`.
   package static func differences(
     from former: [RunSetting], to current: [RunSetting], origin: String
   ) -> [String] {

@@ -1,10 +1,11 @@
 /// An image as a sequence of chunks, each of which is verified separately, so that an interrupted
-/// transfer to a site can be continued, and only damaged chunks are requested again.
+/// transfer to a site can be resumed, and only damaged chunks are requested again.
 package struct ImageManifest: Hashable, Sendable, Codable {
-  /// Returns the SHA-256 of bytes.
+  /// A function that returns the SHA-256 of bytes.
   package typealias Digest = @Sendable (ArraySlice<UInt8>) -> [UInt8]
 
-  /// The default length of a chunk: by default, a message broker accepts at most 1 MiB.
+  /// The default length of a chunk in bytes. It is below the limit of a message broker, by default
+  /// 1 MiB for each message.
   package static let chunkSize = 128 * 1024
   /// The maximum size of an image. It ensures that a manifest from another host cannot exhaust the
   /// memory.
@@ -37,7 +38,8 @@ package struct ImageManifest: Hashable, Sendable, Codable {
     self.chunks = chunks
   }
 
-  /// Whether sizes and chunks agree. A received manifest is checked before its first use.
+  /// Whether the sizes are in range, and agree with the number of chunks. A received manifest is
+  /// checked before its first use.
   package var isSound: Bool {
     (0...Self.sizeMaximum).contains(size) && (1...Self.sizeMaximum).contains(chunkSize)
       && chunks.count == (size + chunkSize - 1) / chunkSize
@@ -77,7 +79,7 @@ package struct ImageAssembly: Sendable {
     isPresent = [Bool](repeating: false, count: manifest.chunks.count)
   }
 
-  /// The ranges that are missing, each as long as possible.
+  /// The missing ranges of bytes; the ranges of adjacent chunks are merged.
   package var missing: [Range<Int>] {
     var ranges: [Range<Int>] = []
     for chunk in isPresent.indices where !isPresent[chunk] {

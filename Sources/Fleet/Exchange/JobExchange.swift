@@ -50,8 +50,8 @@ package protocol JobExchange: Sendable {
 
   /// Ends the job with the outcome of the attempt. A repetition of a successful call succeeds.
   ///
-  /// - Throws: `.claimLost`; then another worker reports the outcome of the job, and this outcome
-  ///   becomes a fact (`outcomeReportedLate`).
+  /// - Throws: `.claimLost`; then another worker may report the outcome of the job, and `ending`
+  ///   becomes a fact (`outcomeReportedLate`) unless it is `returned`.
   func finish(_ claim: JobClaim, _ ending: AttemptEnding) async throws(ExchangeFault)
 
   /// Returns the job. A lost claim is ignored. A job that is returned as `notHeard` is offered to
@@ -77,8 +77,8 @@ package protocol JobExchange: Sendable {
   /// Cancels jobs: waiting jobs end immediately, claimed jobs at the next renewal by their worker.
   func cancel(_ jobs: [UpdateJob.ID]) async throws(ExchangeFault)
 
-  /// Returns at most `limit` facts of a run after fact `number`, the oldest first. Facts up to
-  /// `number` are recorded. The facts include expired claims.
+  /// Returns at most `limit` facts of a run after fact `number`, the oldest first. The call also
+  /// states that the facts up to `number` are recorded. The facts include expired claims.
   func facts(
     of run: String, after number: Int, limit: Int
   ) async throws(ExchangeFault) -> [JobFact]

@@ -1,4 +1,4 @@
-/// One attempt on one device, offered to workers in range of the device. The order contains
+/// One attempt on one device, offered to the workers of the device's site. The order contains
 /// everything that the worker needs: a worker executes jobs of several runs, whose campaigns it
 /// does not have.
 package struct UpdateJob: Hashable, Sendable, Codable {

@@ -5,7 +5,7 @@ package struct WorkOrder: Hashable, Sendable, Codable {
   package var name: String?
   package var options = FlashChoices()
   package var requirements = DeviceRequirements()
-  /// The hooks before and after the device; `nil` = the campaign has no hooks.
+  /// The hooks of the campaign; `nil` = the campaign has no hook before or after a device.
   package var hooks: CampaignHooks?
   /// The environment variables of the hooks.
   package var hookFacts: [String: String] = [:]

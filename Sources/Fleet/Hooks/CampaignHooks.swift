@@ -21,7 +21,7 @@ public enum HookPoint: String, Hashable, Sendable, Codable, CaseIterable {
   case runEnded = "run-ended"
   /// The run has paused, or waits for approval.
   case runPaused = "run-paused"
-  /// A wave reached its failure limit, and the run ended there.
+  /// The verdict of a wave stopped the run.
   case runStopped = "run-stopped"
 }
 
@@ -39,7 +39,8 @@ package struct CampaignHooks: Hashable, Sendable, Codable {
   package enum AfterFailure: String, Hashable, Sendable, Codable, CaseIterable {
     /// The failure is only recorded.
     case note
-    /// An updated device counts as failed; after a wave, the run pauses.
+    /// A device that runs the image counts as failed; after a wave, the run pauses if the next wave
+    /// would start.
     case fail
   }
 

@@ -15,7 +15,7 @@ public struct PendingCommand: Hashable, Sendable {
   }
 }
 
-/// The answers to commands. Every other answer is the reason for a refusal.
+/// The answer to a command that was carried out. Every other answer is the reason for a refusal.
 public enum CommandAnswer {
   /// The command was carried out.
   public static let done = "done"

@@ -26,7 +26,8 @@ public struct DeviceProgress: Hashable, Sendable {
   public internal(set) var notBefore = WallClockTime(milliseconds: 0)
   /// The number of published attempts.
   public internal(set) var attempts = 0
-  /// The number of attempts that ended with a link failure or without finding the device.
+  /// The number of attempts that ended with a link failure, did not find the device, or found that
+  /// another process uses the device.
   public internal(set) var linkFailures = 0
   /// The number of failures by code.
   public internal(set) var failures: [String: Int] = [:]
@@ -34,8 +35,9 @@ public struct DeviceProgress: Hashable, Sendable {
   public internal(set) var lastFailure: AttemptFailure?
   /// Whether an attempt received an advertisement or an answer of the device.
   public internal(set) var wasSeen = false
-  /// Whether the activation command was sent or was about to be sent. If so, the next attempt reads
-  /// the running image before it sends anything.
+  /// Whether the activation command was sent or was about to be sent, or whether this is unknown
+  /// because the outcome of an attempt was lost. If so, the next attempt reads the running image
+  /// before it sends anything.
   public internal(set) var mayRunNewImage = false
   /// The adapter of the last attempt; `nil` = no adapter was chosen.
   public internal(set) var adapter: String?

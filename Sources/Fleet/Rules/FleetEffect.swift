@@ -17,7 +17,7 @@ extension FleetRules {
       return [.publish(job)]
     case .waveHookBegan(let wave, let point): return [.runHook(wave: wave, point)]
     case .waveJudged(_, .stop), .runPaused: return run.recall { $0.phase == .published }
-    // The outcome of a waiting job is known.
+    // A job that waits for a worker is cancelled if its outcome is known.
     case .outcomeReportedLate(let id, _, _, _):
       return run.recall { $0.device.id == id && $0.lateOutcome != nil }
     case .runCancelled: return run.recall { $0.phase == .published || $0.phase.isClaimed }
@@ -75,7 +75,7 @@ extension FleetRules {
   }
 
   /// Returns the effects of closed windows: waiting jobs are cancelled. Running jobs are also
-  /// cancelled if the campaign interrupts transfers.
+  /// cancelled if their window interrupts transfers.
   ///
   /// - Parameter wall: the wall-clock time.
   package func effectsOfClosing(in run: FleetRun, wall: WallClockTime) -> [FleetEffect] {

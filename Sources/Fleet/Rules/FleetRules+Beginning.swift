@@ -3,7 +3,7 @@ extension CampaignPlan {
   ///
   /// - Parameters:
   ///   - id: the id of the run.
-  ///   - digest: the digest of the campaign and its images.
+  ///   - digest: the digest of the campaign file, its device table and the devices of its aliases.
   ///   - digests: the digests of the image files by their names in the campaign.
   ///   - person: the operator who starts the run, such as `anna@line-3`.
   ///   - images: names and versions of the images.

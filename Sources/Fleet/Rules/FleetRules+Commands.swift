@@ -34,7 +34,7 @@ package enum CommandRefusal: Error, Hashable, Sendable, CustomStringConvertible 
     case .nothingToResume: "the run is not paused and does not wait for approval"
     case .nothingToRetry: "no device of the run has failed, is absent, or was skipped"
     case .unknownDevice(let device): "the run has no device '\(device)'"
-    case .notSettled(let device): "\(device) is still being updated"
+    case .notSettled(let device): "\(device) has no final outcome yet"
     }
   }
 }

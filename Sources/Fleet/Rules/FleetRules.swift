@@ -6,7 +6,7 @@ package struct FleetRules: Sendable {
   /// adapters busy, and small enough that a failure threshold stops most devices before they start.
   package let publishedAhead: Int
   /// The time for which workers that receive no advertisement of a device may return its job,
-  /// before the attempt counts as failed. Zero = one worker has all adapters.
+  /// before the attempt ends as `notHeard`. Zero = the first return ends the attempt.
   package var search = Duration.zero
   /// Returns the encrypted key of a device; `nil` = the device has no key, or its workers have the
   /// key.
@@ -160,7 +160,8 @@ package struct FleetRules: Sendable {
     }
   }
 
-  /// Returns the time from which a device of a site may be published.
+  /// Returns the time from which a device of a site may be published; `nil` = the window of the
+  /// site does not open again.
   private func moment(
     from notBefore: WallClockTime, at site: String?, now: WallClockTime, wall: WallClockTime
   ) -> WallClockTime? {
@@ -227,7 +228,8 @@ package struct FleetRules: Sendable {
     switch ending {
     case .updated: return .deviceSettled(device: id, ending: .updated)
     case .current:
-      // A device that did not answer after the activation command still counts as updated.
+      // If an earlier attempt of this run may have activated the image, the device counts as
+      // updated.
       return .deviceSettled(device: id, ending: device.mayRunNewImage ? .updated : .current)
     case .failed(let failure): return consequence(of: failure, for: device, now, random)
     case .skipped(let words): return .deviceSettled(device: id, ending: .skipped(words: words))

@@ -29,7 +29,7 @@ public struct FleetRun: Sendable {
   public private(set) var pauses: [PauseRecord] = []
   /// The commands of operators, in order.
   public private(set) var operators: [OperatorRecord] = []
-  /// The command that approves the next wave.
+  /// The operator's approval that the next `waveApproved` carries out; `nil` = none was recorded.
   private var approval: OperatorAction?
   /// The time of the last event. Time does not go back in a run; the engine compensates a clock
   /// that was set back.

@@ -179,7 +179,9 @@ private struct SelectorParser {
       throw SelectorFault(reason: .unknownFact(word), column: column)
     }
     place += 1
-    guard case .relation(let relation) = next.kind else { throw expected("=, !=, <, >, or ~") }
+    guard case .relation(let relation) = next.kind else {
+      throw expected("=, !=, <, <=, >, >= or ~")
+    }
     try check(relation, of: fact)
     place += 1
     return .compare(fact, relation, try operand(of: fact))

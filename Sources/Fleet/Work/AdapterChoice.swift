@@ -13,7 +13,7 @@ package struct AdapterLoad: Hashable, Sendable {
   }
 }
 
-/// An adapter that receives advertisements of a device, and the RSSI of these advertisements.
+/// An adapter that may be in range of a device, and the RSSI of the device's advertisements.
 public struct AdapterHearing: Hashable, Sendable {
   /// The name of the adapter.
   public let adapter: String

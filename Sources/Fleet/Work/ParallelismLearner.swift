@@ -30,8 +30,9 @@ package struct ParallelismLearner: Hashable, Sendable {
   package static let usualStart = 3
 
   /// The minimum gain from an additional link, as a share of the mean rate per link; a smaller gain
-  /// is noise. Transfers use the time in which other links connect, restart or erase flash.
-  /// Therefore, more links may still increase the rate when the air time is already full.
+  /// is noise. While a link connects, or its device restarts or erases flash, the transfers of
+  /// other links use the air. Therefore, more links may increase the rate even if the transfers of
+  /// fewer links fill the air.
   private static let worthwhile = 0.1
   private static let samplesToCompare = 2
   private static let samplesSettled = 20

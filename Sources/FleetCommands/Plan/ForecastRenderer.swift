@@ -18,8 +18,9 @@ struct ForecastRenderer: Sendable {
   private let limit: Duration
   private let session: Session
 
-  /// - Parameter fleet: the simulated fleet; `nil` = the campaign's own simulated fleet, or plain
-  ///   boards with the properties from earlier runs of these devices.
+  /// - Parameter fleet: the simulated fleet; `nil` = the campaign's own simulated fleet. If the
+  ///   campaign has none, the fleet has the properties of these devices in earlier runs, or the
+  ///   default properties.
   init(
     _ campaign: LoadedCampaign, _ fleet: String?, seeds: Int, limit: Duration, _ session: Session
   ) {
@@ -123,7 +124,7 @@ struct ForecastRenderer: Sendable {
     }
     if forecast.stoppedShare > 0 {
       lines.append(
-        "  \(percent(forecast.stoppedShare)) of the simulated runs stop at the failure limit")
+        "  \(percent(forecast.stoppedShare)) of the simulated runs stop because of failures")
     }
     if forecast.pausedShare > 0 {
       lines.append("  \(percent(forecast.pausedShare)) of the simulated runs wait for an operator")

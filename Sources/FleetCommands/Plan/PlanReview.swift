@@ -110,8 +110,8 @@ struct PlanReview: Sendable {
     return words + fileChanges(since: run.beginning?.files ?? [])
   }
 
-  /// Returns the keys and hook programs whose content changed under the same name. The campaign
-  /// file and its device table are compared by their values.
+  /// Returns a clause for each key and hook program whose content changed under the same name. The
+  /// campaign file and its device table are compared by their values.
   private func fileChanges(since former: [RunFile]) -> [String] {
     campaign.files.compactMap { file in
       guard file.role == .key || file.role == .hook, let digest = file.sha256,

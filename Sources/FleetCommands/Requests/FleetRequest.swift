@@ -49,7 +49,10 @@ struct FleetRequest: Sendable {
     self.session = session
   }
 
-  /// - Parameter question: asked before any change, with the run's name.
+  /// Sends the request to the process that works on the run, or carries out the request here.
+  ///
+  /// - Parameter question: returns the question about the run with a name, which the user must
+  ///   confirm before any change; `nil` = no question.
   /// - Throws: a fault, also if the request was refused.
   func put(
     for name: String?, asking question: (String) -> String?

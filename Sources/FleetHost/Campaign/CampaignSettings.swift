@@ -4,7 +4,8 @@ import OtaflashFleet
 import OtaflashFleetFiles
 
 extension Campaign {
-  /// Returns every option of the campaign, including defaults, as text for a reviewer.
+  /// Returns the options of the campaign, including defaults, as text for a reviewer. The list does
+  /// not contain the devices, the images, `select` and `seed`.
   ///
   /// - Parameter now: determines the UTC offset that is printed for a zone without a name.
   func settings(now: WallClockTime) -> [RunSetting] {

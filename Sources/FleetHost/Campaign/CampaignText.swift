@@ -77,7 +77,8 @@ package struct CampaignText: Sendable {
     }
   }
 
-  /// Returns the known devices of earlier commands and campaigns, if the campaign requires them.
+  /// Returns the known devices of earlier commands and campaigns, if the campaign uses these
+  /// devices or their versions; otherwise an empty list.
   package func knownDevices(in session: Session) throws(CommandFault) -> [FleetDevice] {
     let asksForVersions = file.campaign.selector?.facts.contains(.version) ?? false
     guard simulation == nil, file.usesKnownDevices || asksForVersions else { return [] }
@@ -110,8 +111,8 @@ package struct CampaignText: Sendable {
 
   private static func lastComponent(of path: String) -> String { ImageFile.lastComponent(of: path) }
 
-  /// Returns the path of a file that the campaign names; relative paths start at the folder of the
-  /// campaign file.
+  /// Returns the path of a file that the campaign names; relative paths are resolved against the
+  /// folder of the campaign file.
   func resolve(_ name: String) -> String { Self.resolve(name, nextTo: path) }
 
   private static func resolve(_ name: String, nextTo path: String) -> String {
@@ -141,7 +142,8 @@ package struct CampaignText: Sendable {
     }
   }
 
-  /// Reads a file that the campaign names.
+  /// Runs `body`, which reads a file that the campaign names, and adds the location of the name to
+  /// its fault.
   ///
   /// - Parameter place: returns a fault with the location of the name.
   func naming<Value>(

@@ -19,7 +19,8 @@ struct HookPrograms {
   /// - Parameter campaign: the path of the file; relative paths are resolved against its folder.
   init(nextTo campaign: String) { folder = OutputFile.folder(of: campaign) }
 
-  /// Checks that every hook program can be run.
+  /// Checks that the hook programs can be run. Programs whose names only a shell can determine are
+  /// not checked.
   ///
   /// - Throws: the location of a hook whose program cannot be run.
   func check(_ hooks: CampaignHooks, in file: CampaignFile) throws(CampaignFileFault) {
@@ -30,7 +31,7 @@ struct HookPrograms {
     }
   }
 
-  /// Returns the hook programs with paths, each once.
+  /// Returns the hook programs that the campaign specifies by path, each once.
   func files(of hooks: CampaignHooks) -> [String] {
     let programs = HookPoint.allCases.compactMap { hooks[$0].flatMap(program(of:)) }
     return Set(programs.filter { $0.contains("/") }).sorted()

@@ -103,7 +103,7 @@ package struct LoadedCampaign: Sendable {
     }
   }
 
-  /// Returns every option as it is printed.
+  /// Returns the options of the campaign, and the digest of its key, as they are printed.
   ///
   /// - Parameter now: determines the UTC offset that is printed for a zone without a name.
   package func settings(now: WallClockTime) -> [RunSetting] {
@@ -135,7 +135,7 @@ package struct LoadedCampaign: Sendable {
         + "read the version with " + session.command("info", "-d", undecided[0].id))
   }
 
-  /// Rejects identifiers that may refer to another device later in the campaign.
+  /// Rejects ids that are invalid, are unknown aliases, or may match another device later.
   private static func checkDevices(
     of plan: CampaignPlan, in file: CampaignFile, _ aliases: DeviceAliases
   ) throws(CampaignFileFault) {

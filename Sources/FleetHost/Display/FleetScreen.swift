@@ -16,7 +16,7 @@ struct FleetScreen: Sendable {
   }
 
   private static let nameMaximum = 24
-  /// The number of waits to show at a time.
+  /// The maximum number of waits to show at a time.
   private static let waitsMaximum = 3
 
   private let style: Style

@@ -38,7 +38,8 @@ struct RunPace: Sendable {
     return rate > 0 ? rate : nil
   }
 
-  /// Estimates the remaining time from the rate at which devices were settled.
+  /// Returns texts about the remaining time of the wave and of the run, estimated from the rate at
+  /// which devices were settled; empty = too few devices were settled, or all waves have passed.
   func estimate(of run: FleetRun, at now: Duration) -> [String] {
     guard let start, let wave = run.currentWave else { return [] }
     let settled = run.settledCount - start.settled

@@ -33,7 +33,7 @@ package enum FleetFault: Error {
   case unconfirmed(run: String)
   /// The process that works on a run did not answer a request.
   case unanswered(run: String)
-  /// The campaign or one of its lists changed after the open run started.
+  /// The campaign, its device table or the device of an alias changed after the open run started.
   case changed(run: String, campaign: String)
   /// The events of a run differ from the recorded events.
   case brokenChain(run: String, words: String)

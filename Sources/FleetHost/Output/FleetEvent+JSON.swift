@@ -188,7 +188,7 @@ extension DeviceEnding {
     }
   }
 
-  /// The reason of a failure, as a clause.
+  /// The reason why the device was not updated, as a clause; `nil` = the device runs the image.
   var words: String? {
     switch self {
     case .updated, .current: nil

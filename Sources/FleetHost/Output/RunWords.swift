@@ -22,7 +22,7 @@ extension FleetRun {
 }
 
 extension FleetEvent {
-  /// The state of a run after its last turn (`FleetStore.lastTurn`), for a list of runs.
+  /// The state of a run after this event, which `FleetStore.lastTurn` returned, for a list of runs.
   package var turnWords: String {
     switch self {
     case .runEnded(.complete(failed: 0)): "complete"
@@ -57,7 +57,7 @@ extension PauseReason {
     case .noAdapter: "there is no adapter; the run continues when an adapter is available"
     case .inconclusive(let wave): "too few devices of wave \(wave + 1) have an outcome"
     case .failureLimit(let wave):
-      "wave \(wave + 1) reached its failure limit; resuming accepts the failures so far"
+      "wave \(wave + 1) has too many failures; resuming accepts the failures so far"
     case .hook(_, let point, let words): "the hook \(point.rawValue) \(words)"
     }
   }

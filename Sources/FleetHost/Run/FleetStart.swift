@@ -15,7 +15,7 @@ package struct FleetStart: Sendable {
   private let session: Session
 
   /// - Parameters:
-  ///   - again: abandons an open run, and always starts another.
+  ///   - again: whether to abandon an open run, and to start another run in any case.
   ///   - person: the operator, such as `anna@line-3`.
   package init(store: FleetStore, again: Bool, person: String, session: Session) {
     self.store = store
@@ -40,10 +40,10 @@ package struct FleetStart: Sendable {
     try kept().first { $0.campaign == campaign }
   }
 
-  /// Returns a run with its recorded events.
+  /// Returns a run with the state after its recorded events; `nil` = there is no run.
   ///
   /// - Throws: a fault if the events were changed, because such a run is not continued. With
-  ///   `--again`, the run is left unchanged, and nothing is thrown.
+  ///   `--again`, such a run is left unchanged, and the result is `nil`.
   package func last(_ kept: KeptRun?) async throws(CommandFault) -> Found? {
     guard let kept else { return nil }
     do throws(CommandFault) {
@@ -87,7 +87,7 @@ package struct FleetStart: Sendable {
   }
 
   /// Returns whether the last run has ended, and the text and images of the campaign have not
-  /// changed since then.
+  /// changed since the start of this run.
   package static func isDone(_ last: Found, _ campaign: LoadedCampaign) -> Bool {
     let digests = Set(campaign.images.values.map(\.blob.digest))
     return !last.isOpen && last.kept.digest == campaign.digest

@@ -28,7 +28,7 @@ package struct FleetFolder: Sendable {
     directory.path + "/fleet.sqlite"
   }
 
-  /// Returns the names of the kept runs, the newest first, for the completion of a shell. The
+  /// Returns the names of the stored runs, the newest first, for the completion of a shell. The
   /// result is empty if the store cannot be read, because a shell shows no errors.
   package static func runNames(environment: [String: String]) -> [String] {
     do {

@@ -15,6 +15,7 @@ package final class AdapterTransport: DeviceTransport {
   /// A device that this process has locked.
   private enum Held: Sendable {
     case simulated(SimulatedDevice)
+    /// The device is outside of this process: it is reached over an adapter or a socket.
     case elsewhere
     /// The device cannot be used, with the reason.
     case broken(ConnectFault)
@@ -45,7 +46,7 @@ package final class AdapterTransport: DeviceTransport {
     doors = Set(kinds.values.compactMap(\.door)).sorted()
   }
 
-  /// Connects to any devices, which jobs name.
+  /// Creates a transport for any device that a job names.
   ///
   /// - Parameter usesRadios: whether an adapter is on; otherwise only devices without a radio can
   ///   be updated.

@@ -19,7 +19,8 @@ struct FleetBoards: Sendable {
 
   /// - Parameters:
   ///   - run: the run of the boards; another run starts with new boards.
-  ///   - last: the time of the run's last event, at which the clock of the boards continues.
+  ///   - last: the time of the run's last event. The clock of the boards starts at this time, or at
+  ///     the current time if it is later.
   init(
     _ profile: FleetProfile, of run: String, since last: WallClockTime, in session: Session
   ) throws(CommandFault) {

@@ -80,7 +80,7 @@ final class FleetRadios: Sendable {
 
   /// Serves adapters as they appear and disappear, until `body` has ended.
   ///
-  /// - Throws: if there is no adapter at the start.
+  /// - Throws: if none of the chosen adapters is on at the start.
   func serve<Success: Sendable>(
     while body: @escaping @Sendable () async -> Success
   ) async throws(CommandFault) -> Success {

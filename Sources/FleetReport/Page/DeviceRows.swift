@@ -7,7 +7,8 @@ import OtaflashNumerals
 struct DeviceRows {
   private static let textMaximum = 80
   /// The maximum number of devices in the printed table, because no browser prints a thousand
-  /// pages. If a run has more devices, only devices that need action are printed.
+  /// pages. If a run has more devices, only devices that need action are printed, up to this
+  /// number.
   private static let paperMaximum = 600
 
   let report: RunReport

@@ -73,7 +73,7 @@ struct ThroughputChart {
   }
 
   /// Returns the distance between levels: 1, 2 or 5 times a power of ten, which yields three to six
-  /// levels.
+  /// levels above 0.
   private static func step(_ maximum: Double) -> Double {
     var step = 1.0
     while maximum / step > 10 { step *= 10 }

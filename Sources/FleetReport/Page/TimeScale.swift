@@ -3,7 +3,7 @@ import OtaflashFleet
 /// The mapping of moments to horizontal positions. Long times without attempts are shortened, so
 /// that the waves are wide enough even if a night separates them.
 package struct TimeScale {
-  /// A stretch of time with attempts.
+  /// A stretch of time with attempts, including short gaps between them.
   package struct Segment: Hashable {
     package let from: Int64
     package let until: Int64

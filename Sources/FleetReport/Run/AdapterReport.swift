@@ -6,7 +6,7 @@ package struct AdapterReport: Hashable, Sendable {
   /// An attempt on the adapter, from its placement to its end.
   package struct Stretch: Hashable, Sendable {
     package let from: WallClockTime
-    /// The end of the attempt; for an attempt in progress, the end of the report.
+    /// The end of the attempt; for an attempt in progress, the time of the last event.
     package let until: WallClockTime
     /// The index of the device in the report.
     package let device: Int

@@ -1,8 +1,8 @@
 import OtaflashFleet
 
 extension AttemptRecord {
-  /// Whether the worker was interrupted or ended, or the coordinator cancelled the attempt. Such an
-  /// attempt is no evidence about the device.
+  /// Whether the worker was interrupted, ended or lost its claim, the coordinator cancelled the
+  /// attempt, or the outcome was lost. Such an attempt is no evidence about the device.
   package var wasCutShort: Bool {
     switch ending {
     case .returned(.holderGone), .returned(.stopping), .returned(.recalled),
@@ -13,7 +13,8 @@ extension AttemptRecord {
     }
   }
 
-  /// The cause of the failure.
+  /// The cause of a failed, returned or skipped attempt; `nil` = the attempt succeeded, is in
+  /// progress, or was cut short.
   package var cause: FailureCause? {
     switch ending {
     case .failed(let failure): FailureCause(failure)

@@ -40,7 +40,8 @@ package struct FailureCause: Hashable, Sendable {
     hasher.combine(code)
   }
 
-  /// The failure, as a sentence without a period.
+  /// The failure, as a sentence without a period; for a code without a known title, the recorded
+  /// message.
   package var title: String { Self.known[code]?.title ?? text }
 
   /// The recommended action, as one or two sentences.

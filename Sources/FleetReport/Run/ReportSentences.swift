@@ -104,7 +104,7 @@ extension RunReport.State {
     case .infrastructure(let failures, let words):
       "\(Figures.counted(failures, "consecutive attempt")) failed on the host: \(words)"
     case .noAdapter: "no adapter is present"
-    case .failureLimit(let wave): "wave \(name(wave)) reached its failure limit"
+    case .failureLimit(let wave): "wave \(name(wave)) has too many failures"
     case .hook(_, let point, let words): "the hook \(point.rawValue) \(words)"
     case .inconclusive(let wave):
       "too few devices of wave \(name(wave)) have an outcome"

@@ -1,9 +1,9 @@
 import OtaflashFleet
 
-/// The part of a report that does not depend on killed processes. Two runs of one campaign over
-/// devices with equal behavior have equal values, regardless of the number of times that the
-/// processes of one run were killed. The values are the result and cause of each device, the counts
-/// and verdict of each wave, and the end of the run.
+/// The part of a report that does not depend on killed processes. Two runs with the same start,
+/// over devices with equal behavior, have equal values, regardless of the number of times that the
+/// processes of one run were killed. The values are the start of the run, the result and cause of
+/// each device, the counts and verdict of each wave, and the state of the run.
 ///
 /// Other values may differ: times, rates and adapters; the number of events; attempts (an
 /// interrupted attempt is followed by another), and therefore the failures that were resolved by

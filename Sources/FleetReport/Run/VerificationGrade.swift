@@ -9,7 +9,7 @@ package enum VerificationGrade: Int, Hashable, Sendable, CaseIterable, Comparabl
   case readBack
   /// The application reports the image's version.
   case version
-  /// The bootloader accepted the image, and starts no other image.
+  /// The bootloader accepted the image, and starts no other image; or the application has changed.
   case bootloader
   /// No evidence was obtained.
   case none

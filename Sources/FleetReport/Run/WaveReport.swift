@@ -10,7 +10,7 @@ package struct WaveReport: Hashable, Sendable {
   package let counts: OutcomeCounts
   package let phase: WaveProgress.Phase
   package let verdict: WaveVerdict?
-  /// Whether the run has ended, so that the wave stays incomplete.
+  /// Whether the run has ended; an incomplete wave then stays incomplete.
   package let isOver: Bool
   package let times: WaveTimes
 

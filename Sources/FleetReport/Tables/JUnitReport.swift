@@ -96,7 +96,7 @@ extension DeviceReport {
     case failure
     /// The device was not found, or the host failed: the image on the device is unknown.
     case error
-    /// The campaign excluded the device, or the run has not reached it.
+    /// The campaign excluded the device, or the device has no final outcome.
     case skipped
   }
 

@@ -1,5 +1,5 @@
-/// Untrusted text (from a device, a file) for display. Invisible characters and characters that
-/// change the order of the surrounding text are escaped.
+/// Untrusted text (from a device, a file) for display. Control characters, line breaks, and
+/// characters that change the direction of the surrounding text are escaped.
 package enum VisibleWords {
   /// Returns whether the scalar is a control or line break (Unicode Cc, Zl and Zp), changes the
   /// direction of text (Bidi_Control), or is the byte order mark.

@@ -16,7 +16,7 @@ struct HCIPacket: Equatable, Sendable {
   }
 
   /// Returns LE Connection Complete (Vol 4, Part E, 7.7.65.1) as the central receives it. Unknown
-  /// parameters of the link are 0, a value that no real link uses.
+  /// parameters of the link are 0. No real link has this interval or this supervision timeout.
   static func connected(
     _ handle: UInt16, to peer: CapturedPeer, _ facts: LinkFacts
   ) -> HCIPacket {

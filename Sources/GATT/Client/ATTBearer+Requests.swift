@@ -30,7 +30,7 @@ extension ATTBearer {
     }
   }
 
-  /// Raises the link's security before any attribute requires it.
+  /// Raises the link's security. No PDU is sent during the procedure.
   package func raiseSecurity(to wanted: AttributeSecurity) async throws(SecurityFault) {
     do throws(GATTFault) {
       // A link carries no PDUs while its security is being raised.

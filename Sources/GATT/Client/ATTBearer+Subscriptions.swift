@@ -15,8 +15,8 @@ extension ATTBearer {
     if let ended { throw ended }
   }
 
-  /// Removes an observer. `keepSubscriptions` informs the server, even if the calling task is
-  /// cancelled.
+  /// Removes an observer. If the configuration of the server must change, `keepSubscriptions`
+  /// writes it, even if the calling task is cancelled.
   package func remove(_ observer: NotificationObserver, from value: AttributeHandle) {
     let isUntold = state.withLock { $0.subscriptions.remove(observer, from: value) }
     if isUntold { upkeep.offer(()) }
@@ -63,14 +63,14 @@ extension ATTBearer {
     }
   }
 
-  /// Marks a change whose caller was cancelled before the server responded. `keepSubscriptions`
-  /// completes the change.
+  /// Marks a change that was not completed: its caller was cancelled before the server responded,
+  /// or a queue was full. `keepSubscriptions` completes the change.
   private func abandon(_ value: AttributeHandle) {
     state.withLock { $0.subscriptions.abandoned(of: value) }
     upkeep.offer(())
   }
 
-  /// Writes the configuration of values whose observers were removed without a write. Returns when
+  /// Writes the configuration of values whose observers have changed without a write. Returns when
   /// no such value is left, the bearer has ended, or the task is cancelled. The transaction timeout
   /// limits each write, and nothing is written to a link that has ended.
   func keepSubscriptions() async {
@@ -87,8 +87,8 @@ extension ATTBearer {
       } catch .cancelled {
         return
       } catch {
-        // If the server refuses to stop, its configuration stays; a lost link ends the
-        // subscription.
+        // If the server refuses the write, it keeps its configuration. If the link is lost, the
+        // subscription has ended.
         continue
       }
     }

@@ -181,7 +181,8 @@ package final class ATTBearer: Sendable {
     }
   }
 
-  /// Sends a request after the requests before it in the queue.
+  /// Opens the slot and sends a request. The caller has entered `requestGate`; if the transport
+  /// does not accept the request, this function leaves the gate.
   private func open(
     _ encoded: [UInt8], _ opcode: ATTOpcode, _ handle: AttributeHandle,
     for recipient: ResponseRecipient

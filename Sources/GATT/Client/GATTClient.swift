@@ -3,9 +3,9 @@ import Synchronization
 
 /// The GATT client procedures on one connection (Core 5.4, Vol 3, Part G, 4).
 ///
-/// A client lives as long as its link; a `Peripheral` creates one for each link. Results of
-/// discovery are kept for the connection, and dropped when the server indicates Service Changed, to
-/// which the client subscribes automatically.
+/// A client lives as long as its link; a `Peripheral` creates a client for each link. Results of
+/// discovery are kept for the connection, and dropped when the server indicates Service Changed.
+/// The client subscribes to Service Changed unless `followsServiceChanges` is `false`.
 public final class GATTClient: Sendable {
   /// The longest attribute value in bytes (Core 5.4, Vol 3, Part F, 3.2.9).
   public static let attributeValueMaximum = 512
@@ -212,8 +212,8 @@ public final class GATTClient: Sendable {
     }
   }
 
-  /// Writes a value in parts (4.9.4). The server echoes each part; if an echo differs, the client
-  /// cancels all parts.
+  /// Writes a value in parts (4.9.4). The server echoes each part. If an echo differs or a request
+  /// fails, the client cancels all parts.
   private func writeLong(_ value: [UInt8], handle: AttributeHandle) async throws(GATTFault) {
     do throws(GATTFault) {
       for start in stride(from: 0, to: value.count, by: mtu - 5) {
@@ -247,8 +247,8 @@ public final class GATTClient: Sendable {
     try await bearer.command(ATTPDU.writeCommand(characteristic.value, value: value).encoded)
   }
 
-  /// Writes a PDU that the caller has encoded in one step (`ATTPDU.encodeWriteRequest`), and waits
-  /// for the response. All image bytes that are written with response use this function.
+  /// Sends a Write Request that the caller has encoded (`ATTPDU.encodeWriteRequest`), and waits for
+  /// the response. To continue without waiting for the response, use `beginWrite`.
   package func write(
     encoded: [UInt8], to characteristic: DiscoveredCharacteristic
   ) async throws(GATTFault) {

@@ -42,7 +42,7 @@ extension GATTClient {
     return found
   }
 
-  /// Returns the services with a UUID; several services may have the same UUID.
+  /// Returns the services with this UUID; several services may have the same UUID.
   public func services(_ uuid: BluetoothUUID) async throws(GATTFault) -> [DiscoveredService] {
     try await services().filter { $0.uuid == uuid }
   }
@@ -104,8 +104,8 @@ extension GATTClient {
     return found
   }
 
-  /// Returns the first characteristic with a UUID in the first service with a UUID that contains
-  /// such a characteristic. Runs discovery if needed.
+  /// Returns the first characteristic with the UUID `uuid`, from the first service with the UUID
+  /// `service` that contains such a characteristic. Runs discovery if needed.
   ///
   /// - Throws: `.notFound` with the missing UUID.
   public func characteristic(

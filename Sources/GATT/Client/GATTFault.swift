@@ -1,6 +1,7 @@
 import OtaflashATT
 
-/// The reason why a GATT procedure failed, and the party that caused the failure.
+/// The reason why a GATT procedure failed. The cases distinguish failures of the server, the link
+/// and the caller.
 #if hasAttribute(nonexhaustive)
 @nonexhaustive
 #endif
@@ -12,8 +13,8 @@ public enum GATTFault: Error, Equatable, Sendable {
   case insecure(AttributeReference, ATTErrorCode, SecurityFault)
   /// The server sent a PDU that the specification forbids.
   case violation(String)
-  /// No response within the ATT transaction timeout; the bearer is closed (Core 5.4, Vol 3, Part F,
-  /// 3.3.3).
+  /// The server did not respond within the ATT transaction timeout; the bearer is closed (Core 5.4,
+  /// Vol 3, Part F, 3.3.3).
   case transactionTimedOut
   /// The link ended before or during the procedure.
   case linkLost(LinkLoss)

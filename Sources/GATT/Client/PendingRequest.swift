@@ -39,7 +39,7 @@ package struct PendingRequest: Sendable {
     self.bearer = bearer
   }
 
-  /// Returns the outcome once it is available, and `nil` before and afterwards.
+  /// Returns the outcome in the first call after its arrival, and `nil` in all other calls.
   package func poll() -> Result<Void, GATTFault>? {
     switch responses.poll() {
     case nil: nil

@@ -77,8 +77,8 @@ struct SubscriptionLedger {
     untold.isEmpty ? nil : untold.removeFirst()
   }
 
-  /// Returns the write that is needed now; it must be concluded by `wrote`, `refused` or
-  /// `abandoned`.
+  /// Returns the write that is needed now; `nil` if the configuration is up to date. After the
+  /// write, the caller must call `wrote`, `refused` or `abandoned`.
   mutating func change(of value: AttributeHandle) -> Change? {
     untold.removeAll { $0 == value }
     guard let configuration = configurations[value], configuration.written != wanted(value)

@@ -1,7 +1,7 @@
 import Synchronization
 
-/// A value that one task sets and one task awaits. No other type turns a wait into a continuation.
-/// The continuation is resumed exactly once, by the value or by cancellation.
+/// A value that one task sets and one task awaits. No other type of this module turns a wait into a
+/// continuation. The continuation is resumed exactly once, by the value or by cancellation.
 package final class OneShot<Value: Sendable>: Sendable {
   private enum State {
     case empty

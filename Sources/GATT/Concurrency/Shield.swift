@@ -1,8 +1,8 @@
 /// Runs `body` until it ends, even if the calling task is cancelled, so that the last messages to a
 /// device are sent.
 ///
-/// The task is unstructured, like the task of `HeldService`. The function awaits the task, so
-/// nothing is left running, and the task stays on the caller's executor, so a simulation stays
+/// `body` runs in an unstructured task, like the service of `HeldService`. The function awaits this
+/// task, so nothing is left running. The task stays on the caller's executor, so a simulation stays
 /// deterministic. `body` must have its own time limit.
 package func shielded<Value: Sendable>(
   _ body: @escaping @Sendable () async -> Value

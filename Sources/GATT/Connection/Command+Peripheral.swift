@@ -41,8 +41,8 @@ extension Command where Context == PeripheralTurn {
 }
 
 extension Command where Context == PeripheralTurn, Failure: TimeLimitedFault {
-  /// Limits the command to `duration`, on the peripheral's clock. The failure contains the partial
-  /// result.
+  /// Limits the command to `duration`, on the peripheral's clock. The failure contains the progress
+  /// of the command.
   public func timeLimit(_ duration: Duration) -> Command {
     Command(name) { [self] (turn) async throws(Failure) -> Output in
       try await run(

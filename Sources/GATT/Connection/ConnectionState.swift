@@ -130,9 +130,10 @@ public struct ConnectionMachine: Equatable, Sendable {
     throw IllegalStep(state: state, input: input)
   }
 
-  /// Returns the next state while a link exists. Discovery and subscriptions may run in several
-  /// tasks at the same time. While a procedure runs, the state is the state of the procedure; when
-  /// it fails, the connection returns to the state before the procedure.
+  /// Returns the next state while a link exists; `nil` if the input is not permitted. Discovery and
+  /// subscriptions may run in several tasks at the same time. While a procedure runs, the state is
+  /// the state of the procedure; when it fails, the connection returns to the state before the
+  /// procedure.
   private func nextOnLink(after input: ConnectionInput) -> ConnectionState? {
     switch (state, input) {
     case (.subscribing, .discoveringServices): .subscribing

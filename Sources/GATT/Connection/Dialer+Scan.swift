@@ -86,7 +86,7 @@ extension Dialer {
   }
 
   /// Returns the filter for the scan. The advertisements of a bootloader and its application
-  /// differ, so the bootloader is identified by its address.
+  /// differ, so the bootloader is identified by its address, or by the name that the host has set.
   private static func sought(
     _ request: DialRequest, _ filter: AdvertisementFilter, _ central: some Central,
     within limit: Duration, pins: Bool

@@ -49,8 +49,9 @@ public struct Dialer: Sendable {
   }
 
   /// Same as `init(_:)`, for a closure that throws any type of error, for example a closure that
-  /// connects through a central whose error type is unknown. Faults of links, scans and connections
-  /// are kept; any other error becomes `.adapterUnavailable` with the error's description.
+  /// connects through a central whose error type is unknown. Faults of links and scans, and
+  /// cancellations, become the corresponding `ConnectFault`; any other error becomes
+  /// `.adapterUnavailable` with the error's description.
   @_disfavoredOverload
   public init(_ dial: @escaping @Sendable () async throws -> any Link) {
     self.init { () async throws(ConnectFault) -> any Link in

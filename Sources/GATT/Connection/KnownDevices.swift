@@ -2,7 +2,8 @@
 public struct KnownDevice: Hashable, Identifiable, Sendable {
   /// The identifier to connect by: an address such as `C0:FF:EE:00:00:01`.
   public let id: Advertisement.ID
-  /// The name under which the device was found; `nil` if it was connected to without a scan.
+  /// The name under which the device was found; `nil` if it was connected to without a scan, or
+  /// advertised no name.
   public let name: String?
   /// The time of the last connection in seconds since 1970; `nil` if the time is not recorded.
   public let lastConnected: Double?

@@ -114,7 +114,7 @@ extension Peripheral {
   }
 
   /// Waits for the next attempt and counts it; returns `false` if no attempt is left, a new
-  /// connection cannot resolve the fault, or the task is cancelled.
+  /// connection cannot resolve the fault, the wait for the adapter fails, or the task is cancelled.
   func wait(
     _ pause: Pause, after fault: PeripheralFault, _ attempt: inout Int,
     reporting observe: (ReconnectionEvent) -> Void

@@ -1,8 +1,8 @@
 import OtaflashATT
 import Synchronization
 
-/// The capacities of a peripheral. If a capacity is exceeded, the excess is rejected or dropped,
-/// and reported.
+/// The capacities of a peripheral. Commands beyond the capacity are rejected; of the steps, the
+/// oldest are dropped.
 public struct PeripheralLimits: Equatable, Sendable {
   /// The maximum number of waiting commands, 0 or more; a further command is rejected with
   /// `QueueFault.full`.
@@ -43,7 +43,7 @@ final class PeripheralCore: Sendable {
     self.clock = clock
     self.limits = limits
     queue = CommandQueue(waitingMaximum: limits.commandsWaiting)
-    // Waiting and running jobs occupy the queue.
+    // All waiting commands and the running command may be jobs.
     jobs = Mailbox(capacity: limits.commandsWaiting + 1)
   }
 

@@ -68,7 +68,8 @@ extension CommandPerformer where Context == PeripheralTurn {
   /// Writes a characteristic without response, after the commands queued before the call; returns
   /// when the transport has accepted the write.
   ///
-  /// - Throws: `.valueTooLong` beyond `GATTClient.maximumWriteValueLength(for:)`.
+  /// - Throws: `.gatt(.valueTooLong)` if the value is longer than
+  ///   `GATTClient.maximumWriteValueLength(for:)`, and the errors of a connection.
   public func writeWithoutResponse(
     _ value: [UInt8], to characteristic: BluetoothUUID, in service: BluetoothUUID,
     within limit: Duration? = nil

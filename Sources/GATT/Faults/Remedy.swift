@@ -1,5 +1,6 @@
 /// A correction that the user can apply to a fault. An application presents a remedy in its own
-/// form: a button, a settings page, a command line.
+/// form: a button, a settings page, a command line. The comment of each case states the correction,
+/// or the problem that it corrects.
 public enum Remedy: Hashable, Sendable {
   // MARK: Repeat
 

@@ -15,7 +15,8 @@ public enum ConnectFault: Error, Equatable, Hashable, Sendable {
   case permissionDenied(cause: String, remedy: Remedy)
   /// Any other failed system call.
   case systemCall(name: String, errno: Int32, cause: String, remedy: Remedy)
-  /// The link was established and lost before it could be used; a retry is worthwhile.
+  /// The link was lost before it could be used, or was not established because several devices
+  /// matched. A retry may succeed, except after `.keysRefused`.
   case lostWhileConnecting(LinkLoss)
   /// The connecting task was cancelled.
   case cancelled

@@ -54,7 +54,7 @@ public enum LinkLoss: Error, Equatable, Hashable, Sendable {
   case keysRefused
   /// A PDU did not fit the transport; nothing was sent.
   case tooLarge(bytes: Int, limit: Int)
-  /// The transport failed. `reason` is a complete sentence with cause and remedy.
+  /// The transport failed. `reason` states the cause in one or more complete sentences.
   case failed(errno: Int32, reason: String)
 }
 

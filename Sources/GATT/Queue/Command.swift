@@ -22,7 +22,8 @@ public struct Command<Context: Sendable, Output: Sendable, Failure: Error>: Send
     try await body(context)
   }
 
-  /// Cancels the command after `duration`; the command then fails with `timeout`.
+  /// Cancels the command after `duration`; the command then fails with `timeout`, unless it still
+  /// returns a result.
   public func timeLimit(
     _ duration: Duration, on clock: any LinkClock, orThrow timeout: Failure
   ) -> Command {

@@ -59,8 +59,8 @@ public final class CommandQueue: Sendable {
 
   /// Runs `command` at a reserved place in the queue.
   ///
-  /// - Parameter isCancelled: called when the command can start, possibly before the cancellation
-  ///   has reached the waiting task.
+  /// - Parameter isCancelled: returns whether the command was cancelled. Called when the command
+  ///   can start, because the cancellation may not have reached the waiting task yet.
   func perform<Context, Output, Failure>(
     _ command: Command<Context, Output, Failure>, with context: Context,
     at place: SerialGate.Arrival, unless isCancelled: () -> Bool = { false }

@@ -77,7 +77,8 @@ public struct ReconnectionStrategy: Sendable {
     self.jitter = jitter
   }
 
-  /// Returns the wait before further attempt `attempt` (1, 2, …); `nil` if the limit is reached.
+  /// Returns the wait before further attempt `attempt` (1, 2, …); `nil` if this attempt is not
+  /// permitted.
   ///
   /// - Parameters:
   ///   - attempt: the number of the further attempt, 1 or more.
@@ -90,7 +91,7 @@ public struct ReconnectionStrategy: Sendable {
     switch growth {
     case .constant: whole = base
     case .linear: whole = base * attempt
-    // 2^30 × any base exceeds every ceiling; a larger shift would overflow.
+    // A larger shift would overflow; 2^30 × 1 ms is 12 days, longer than any useful ceiling.
     case .exponential: whole = base * (1 << min(attempt - 1, 30))
     case .custom(let wait):
       guard let said = wait(attempt) else { return nil }

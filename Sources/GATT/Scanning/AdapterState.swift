@@ -7,7 +7,8 @@ public enum AdapterState: Equatable, Sendable {
   case poweredOn
   /// The adapter is off, and can be switched on.
   case poweredOff
-  /// The adapter is off, and a switch keeps it off.
+  /// The adapter is off, and a switch keeps it off: a hardware switch if `hard` is `true`,
+  /// otherwise a software switch.
   case blocked(hard: Bool)
   /// The adapter was unplugged, or does not exist.
   case removed

@@ -20,7 +20,8 @@ public struct Advertisement: Hashable, Identifiable, Sendable {
   /// transmit power minus the signal strength is the path loss. `nil` if the device did not
   /// advertise the power.
   public let txPower: Int?
-  /// The appearance, an assigned number (1.12), such as 0x0341 for a heart rate belt.
+  /// The appearance, an assigned number (1.12), such as 0x0341 for a heart rate belt; `nil` if no
+  /// appearance has been advertised.
   public let appearance: UInt16?
   /// Whether the device accepts connections now; `nil` if the adapter did not report this.
   public let isConnectable: Bool?

@@ -24,13 +24,14 @@ public protocol Central: Scanner {
   /// The default clock for this central's scans and connections.
   var clock: any LinkClock { get }
 
-  /// Creates a link to a device that this scanner has reported, within `limit`.
+  /// Creates a link within `limit` to a device that this scanner has reported, or whose identifier
+  /// `id(of:at:)` has returned.
   func connect(
     to device: Advertisement, within limit: Duration
   ) async throws(ConnectFault) -> any Link
 
-  /// Returns the identifier for a connection to a device at another location, such as the address
-  /// of its bootloader; `nil` if this central has no addresses.
+  /// Returns the identifier for a connection to a device at a location, such as the address of its
+  /// bootloader; `nil` if this central cannot determine the identifier.
   func id(of device: Advertisement, at place: DeviceLocation) -> Advertisement.ID?
 }
 

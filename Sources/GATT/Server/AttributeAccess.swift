@@ -44,8 +44,8 @@ public enum AttributeValue: Sendable {
   /// Bluetooth API of the system. The server processes one request of a client at a time, so the
   /// client's next request also waits. Notifications are still sent, even before the response.
   ///
-  /// A handler's task is cancelled after `GATTServer.handlerTimeout`, and when the server stops; it
-  /// should then return quickly. Its result is still used as the response.
+  /// A handler's task is cancelled after `GATTServer.handlerTimeout`, and when the server stops.
+  /// The handler should then return quickly; its result is still used as the response.
   case asynchronous(
     read: @Sendable (AttributeContext) async -> Result<[UInt8], ATTErrorCode> = { _ in
       .failure(.readNotPermitted)
@@ -54,7 +54,7 @@ public enum AttributeValue: Sendable {
       .writeNotPermitted
     })
 
-  /// Returns a value that never changes.
+  /// Returns a stored value, for an attribute that clients only read.
   public static func fixed(_ bytes: [UInt8]) -> AttributeValue {
     .stored(bytes, sizeMaximum: bytes.count)
   }

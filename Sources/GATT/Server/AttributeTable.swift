@@ -15,7 +15,7 @@ public struct AttributeTable: Sendable {
     let type: BluetoothUUID
     let read: AttributePermission
     let write: AttributePermission
-    /// The kinds of write that the characteristic's properties permit, in addition to `write`.
+    /// The procedures with which a client may write, if `write` permits the access.
     let writeWays: CharacteristicProperties
     var content: Content
     /// The last handle of the service that starts here; `handle` if no service starts here.

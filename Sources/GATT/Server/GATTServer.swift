@@ -84,8 +84,8 @@ public final class GATTServer: Sendable {
     state = Mutex(State(table: table))
   }
 
-  /// Replaces all attributes, so that their handlers may refer to the server. Traps while a client
-  /// is connected.
+  /// Replaces all attributes. A table that is created after the server can have handlers that refer
+  /// to the server. Traps while a client is connected.
   public func install(_ table: AttributeTable) {
     state.withLock { state in
       precondition(state.outbox == nil, "attributes can change only between connections")
@@ -94,7 +94,8 @@ public final class GATTServer: Sendable {
   }
 
   /// Queues a notification (Part F, 3.4.7.1). May be called from any task and by handlers. A
-  /// notification of a handler is sent after the response to the current request.
+  /// notification of a handler is sent after the response to the current request, unless the
+  /// handler is asynchronous.
   @discardableResult
   public func notify(_ handle: AttributeHandle, _ value: [UInt8]) -> ValueOutcome {
     offer(.notification, handle, value)
@@ -119,7 +120,7 @@ public final class GATTServer: Sendable {
   ///
   /// - Parameters:
   ///   - link: the link to the client; closed at the end.
-  ///   - clock: the clock for the timeout of confirmations.
+  ///   - clock: the clock for the time limits of confirmations and of asynchronous handlers.
   ///   - security: the security of the link for the complete connection, in addition to the
   ///     security that the link reports at each request.
   public func serve(

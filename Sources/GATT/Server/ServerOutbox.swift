@@ -5,7 +5,7 @@ import OtaflashATT
 /// Responses are sent first. Values keep their order, except that a notification may be sent before
 /// an earlier indication that waits for the confirmation of the previous indication. No value is
 /// sent while a PDU is handled, so notifications of a handler follow the response to the write that
-/// caused them.
+/// caused them. An asynchronous handler is an exception: values may be sent while it runs.
 struct ServerOutbox {
   enum Kind { case notification, indication }
 

@@ -11,7 +11,7 @@ struct ConsumerName: Hashable, Sendable {
 struct DeliveryFacts: Hashable, Sendable {
   let name: ConsumerName
   /// The number of deliveries of this message so far. The number is not durable: after a server was
-  /// killed, it restarts at 1.
+  /// killed, the number restarts at 1.
   let deliveries: Int
   let sequence: UInt64
   let consumerSequence: UInt64

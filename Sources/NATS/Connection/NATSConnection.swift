@@ -1,6 +1,8 @@
 #if Sites
-/// A connection to a NATS server or cluster. After a loss, libnats tries to reconnect indefinitely.
-/// Calls that wait for a reply then fail; new calls wait for the connection within a time limit.
+/// A connection to a NATS server or cluster. When the connection is lost, calls that wait for a
+/// reply fail; new calls wait for the connection within a time limit. libnats tries to reconnect
+/// indefinitely, except after some errors, such as a key that the server has refused twice; the
+/// next call then connects again.
 ///
 /// A failed call throws a `NATSFault`. The property `effect` of the fault states whether the
 /// request may have taken effect. Cancellation of a task ends its wait; only a blocked socket
@@ -27,9 +29,10 @@ package final class NATSConnection: Sendable {
   /// Whether the client is connected to a server now.
   package var isConnected: Bool { switchboard.phase == .connected }
 
-  /// Waits at most `callLimit` until the client is connected to a server.
+  /// Waits at most `callLimit` while libnats tries to reconnect. If libnats no longer tries to
+  /// reconnect, connects again.
   ///
-  /// - Throws: `.notConnected`, `.closed` or `.cancelled`.
+  /// - Throws: `.notConnected`, `.closed`, `.cancelled`, or the fault of the new connection.
   package func ready() async throws(NATSFault) {
     try await switchboard.connection(within: options.callLimit, on: clock)
     switch switchboard.phase {
@@ -57,8 +60,8 @@ package final class NATSConnection: Sendable {
     try await request(message, within: options.callLimit)
   }
 
-  /// Sends a request and returns its reply or, with `name`, a job of that consumer. Waits at most
-  /// `limit`.
+  /// Sends a request and returns its reply or, with `name`, a job of that consumer. Waits for the
+  /// connection, and then at most `limit` for the reply.
   func request(
     _ message: NATSMessage, within limit: Duration, pulling name: ConsumerName? = nil
   ) async throws(NATSFault) -> NATSMessage {

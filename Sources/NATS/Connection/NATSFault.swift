@@ -1,8 +1,9 @@
 #if Sites
 /// The reason why a call to the message broker failed.
 package enum NATSFault: Error, Hashable, Sendable {
-  /// The effect of the failed request. `unknown`: the request may have reached the server. The
-  /// caller must read the state before it repeats the request.
+  /// The effect of the failed request. `unknown`: the request may have reached the server, and may
+  /// take effect even after a later read. The caller must not conclude from a read that the request
+  /// had no effect, but can repeat a compare-and-set with the same expected revision.
   package enum Effect: Hashable, Sendable { case none, unknown }
 
   /// A subject, key or name that no server accepts.

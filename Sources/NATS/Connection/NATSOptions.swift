@@ -27,8 +27,8 @@ package struct NATSOptions: Sendable {
   package var name: String
   package var tls: TLS?
   package var key: NKey?
-  /// The prefix of all reply subjects. The account of a site has permission to subscribe only to
-  /// the prefix of the site.
+  /// The prefix of all reply subjects. The account of a gateway has permission to subscribe only to
+  /// the prefix of the gateway.
   package var inboxPrefix: String
   /// The time limit of each step of a call: the wait for the connection, and the wait for the
   /// reply.

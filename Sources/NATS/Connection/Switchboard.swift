@@ -20,7 +20,7 @@ final class Switchboard: Sendable {
   enum Disposition: Sendable {
     case done
     /// No task waits for the job. The thread returns the job to the server, so that another worker
-    /// receives the job before its acknowledgement limit.
+    /// receives the job before the acknowledgement limit expires.
     case returnJob
   }
 
@@ -65,8 +65,8 @@ final class Switchboard: Sendable {
     for mailbox in waiting { _ = mailbox.deliver(message) }
   }
 
-  /// Ends all waits for replies, because the server sends no reply after the loss of the
-  /// connection.
+  /// Ends all waits for replies and all watches, because the server sends no reply after the loss
+  /// of the connection. Waits for the connection continue while libnats tries to reconnect.
   func disconnected(_ phase: Phase) {
     let (waiting, forConnection) = state.withLock { state -> ([Mailbox], [Mailbox]) in
       if state.phase != .closed { state.phase = phase }

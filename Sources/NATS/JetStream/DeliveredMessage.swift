@@ -21,7 +21,7 @@ package struct DeliveredMessage: Sendable {
   /// The sequence number of the message in the stream.
   package var sequence: UInt64 { facts.sequence }
   /// The number of deliveries of this message so far. The number is not durable: after a server was
-  /// killed, it restarts at 1.
+  /// killed, the number restarts at 1.
   package var deliveries: Int { facts.deliveries }
 
   /// Acknowledges the message; returns when the server has confirmed the acknowledgement.

@@ -159,11 +159,11 @@ extension JetStream {
   }
 
   /// Waits at most `expiry` for a job of a consumer; returns `nil` if no job arrived. With an
-  /// expiry of zero, the function does not wait. Several tasks may wait. A job that arrives after
-  /// its task was cancelled is returned to the server immediately.
+  /// expiry of zero, the server answers immediately. Several tasks may wait. A job that arrives
+  /// after its task was cancelled is returned to the server immediately.
   ///
-  /// - Throws: the fault. After `.connectionLost` or `.cancelled`, this task has no job; if the
-  ///   server had already sent a job, it delivers the job again after the acknowledgement limit.
+  /// - Throws: the fault; this task then has no job. If the server had already sent a job, it
+  ///   delivers the job again, after the acknowledgement limit at the latest.
   package func fetch(
     from consumer: String, of stream: String, expiry: Duration
   ) async throws(NATSFault) -> DeliveredMessage? {

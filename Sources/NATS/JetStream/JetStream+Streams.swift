@@ -158,7 +158,7 @@ extension JetStream {
     return try await message(in: stream, MessageRequest(lastOf: subject))
   }
 
-  /// Returns the message with a sequence number; `nil` if the message is deleted.
+  /// Returns the message with a sequence number; `nil` if the stream has no such message.
   package func message(
     in stream: String, sequence: UInt64
   ) async throws(NATSFault) -> StoredMessage? {

@@ -92,8 +92,8 @@ package struct KeyValueBucket: Sendable {
     try await stream.ensureStream(configuration.stream)
   }
 
-  /// The maximum size in bytes that the server accepts for a value with its headers (about 100
-  /// bytes).
+  /// The maximum size in bytes that the server accepts for a value together with its headers, which
+  /// have about 100 bytes.
   package var payloadMaximum: Int { get async { await stream.connection.payloadMaximum() } }
 
   /// Returns the current entry; `nil` if the entry does not exist or is deleted. An account needs
@@ -103,8 +103,8 @@ package struct KeyValueBucket: Sendable {
     return entry
   }
 
-  /// Returns the last revision of an entry, even if the entry is deleted; `nil` if the key was
-  /// never used.
+  /// Returns the last revision of an entry, even if the entry is deleted; `nil` if the bucket has
+  /// no revision of the key.
   package func revision(_ key: String) async throws(NATSFault) -> KeyValueEntry? {
     try SubjectName.check(subject: key)
     let reply = try await stream.connection.request(
@@ -123,7 +123,7 @@ package struct KeyValueBucket: Sendable {
   }
 
   /// Returns the last revision of an entry from the leader of the bucket, which never returns an
-  /// older revision; `nil` if the key was never used.
+  /// older revision; `nil` if the bucket has no revision of the key.
   package func newestRevision(_ key: String) async throws(NATSFault) -> KeyValueEntry? {
     let message = try await stream.lastMessage(in: "KV_\(name)", of: subject(key))
     return message.flatMap {
@@ -132,7 +132,7 @@ package struct KeyValueBucket: Sendable {
     }
   }
 
-  /// The revision of the newest entry of the bucket; 0 if the bucket is empty.
+  /// The newest revision of the bucket; 0 if no entry was ever written.
   package var lastRevision: UInt64 {
     get async throws(NATSFault) { try await stream.stream("KV_\(name)").content.lastSequence }
   }

@@ -34,7 +34,8 @@ package struct KeyValueWatch: AsyncSequence, Sendable {
 
     /// Returns the next change. Waits indefinitely, until the task is cancelled.
     ///
-    /// - Throws: `.cancelled`, `.closed`, or a fault that another attempt cannot fix.
+    /// - Throws: `.cancelled`, `.closed`, a fault that another attempt cannot fix, or the last
+    ///   fault after several failed attempts.
     package mutating func next(
       isolation actor: isolated (any Actor)?
     ) async throws(NATSFault) -> Element? {
@@ -165,7 +166,7 @@ private final class Source {
     stream.connection.switchboard.closeWatch(name)
   }
 
-  /// Creates the consumer, and returns it with the number of existing entries.
+  /// Creates the consumer, and returns it with the number of existing entries that it will deliver.
   static nonisolated(nonsending) func open(
     _ watch: KeyValueWatch, after revision: UInt64
   ) async throws(NATSFault) -> (Source, pending: UInt64) {
@@ -188,7 +189,8 @@ private final class Source {
 
   /// Waits indefinitely for the next entry, and returns it.
   ///
-  /// - Throws: `.connectionLost` if an entry is missing or the consumer has ended.
+  /// - Throws: `.connectionLost` if an entry is missing or the consumer has ended; `.timedOut` if
+  ///   the server sends neither entries nor heartbeats.
   nonisolated(nonsending) func next() async throws(NATSFault) -> (NATSMessage, DeliveryFacts) {
     var isSilent = false
     while true {

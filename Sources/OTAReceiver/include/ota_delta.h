@@ -1,13 +1,14 @@
 /// Creates a new image from the running image and a patch, while the patch arrives (docs/delta.md).
 ///
-/// Optional: the receiver works without ota_delta.c and ota_delta.h. Portable C99: no heap, no
-/// library beyond <string.h>. A stream is a sequence of parts, each of which consists of a header
-/// of 16 bytes and one detools patch of type "sequential". Between two parts the state is only
-/// three numbers, so a device that lost power resumes at the start of the interrupted part.
+/// Optional: with OTA_PATCHES=0, the receiver works without this header and the files ota_delta*.c.
+/// Portable C99: no heap, no library beyond <string.h>. A stream is a sequence of parts, each of
+/// which consists of a header of 16 bytes and one patch: a detools patch of type "sequential"
+/// (format 1), or a patch of format 2. Between two parts the state is only three numbers, so a
+/// device that lost power resumes at the start of the interrupted part.
 ///
-/// The decoder consumes no more input than it can use, and creates no more output than `write`
-/// accepts. Therefore, all data that waits for flash is compressed input, which needs the least
-/// memory.
+/// The decoder consumes no more input than it can use, and holds at most OTA_DELTA_PIECE bytes of
+/// output that `write` has not accepted. Therefore, nearly all data that waits for flash is
+/// compressed input, which needs the least memory.
 #ifndef OTA_DELTA_H
 #define OTA_DELTA_H
 
@@ -140,7 +141,7 @@ typedef struct {
   uint8_t filled;
   uint8_t ready;
   uint8_t codec;
-  /// The number that is being read: the number of its bits, and its sign.
+  /// The number that is being read: how many of its bits are read, and whether it is negative.
   uint8_t shift;
   bool negative;
   /// The number of consecutive triples that created no bytes, and whether the current triple has
@@ -158,7 +159,8 @@ typedef struct {
   uint8_t lookahead_bits;
 #endif
 #if OTA_DELTA_LEVEL > 1
-  /// Format 2: the number of entries of `map`. `entry` counts the entries while they are read.
+  /// Whether the patch has format 2; the number of entries of `map`, and the number of entries that
+  /// are already read.
   bool mapped;
   uint8_t entries;
   uint8_t entry;
@@ -167,7 +169,8 @@ typedef struct {
   /// The range coder: the number of bits left of the number that is being read.
   uint8_t symbol_bits;
   /// The current unit: the number of its bytes that are not complete, the models of its bytes, and
-  /// whether its prediction is wrong. `history` holds this for the last two units.
+  /// whether its prediction is wrong. `history`: whether the predictions of the last two units were
+  /// wrong. `last`: the last created byte.
   uint8_t unit_left;
   uint8_t unit_place;
   bool unit_wrong;

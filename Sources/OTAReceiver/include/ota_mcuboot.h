@@ -46,7 +46,7 @@ typedef struct {
 } ota_mcuboot;
 
 /// Returns the image at the start of a slot, from its header to the end of its TLVs, as otaflash
-/// identifies it. The size is 0 if the slot contains no image.
+/// identifies it. The size is 0 if the slot contains no complete image, or if a read failed.
 ///
 /// `read` reads `size` bytes (1...OTA_READ_STEP) at `offset` of the slot.
 ota_image ota_mcuboot_image(
@@ -65,10 +65,12 @@ ota_mcuboot_swap ota_mcuboot_next(const ota_mcuboot *slots);
 /// Whether the running image is not confirmed, so that the next reset reverts it.
 bool ota_mcuboot_is_on_trial(const ota_mcuboot *slots);
 
-/// Requests that MCUboot starts the image in slot 1 for a test. The trailer of slot 1 must be erased.
+/// Requests that MCUboot starts the image in slot 1 for a test. The trailer of slot 1 must be
+/// erased; an existing request is kept. False: the trailer has other contents, or flash failed.
 bool ota_mcuboot_request_test(const ota_mcuboot *slots);
 
-/// Confirms the running image.
+/// Confirms the running image. True: it is confirmed, or has no trailer. False: flash failed, or
+/// the trailer is damaged.
 bool ota_mcuboot_confirm(const ota_mcuboot *slots);
 
 #ifdef __cplusplus

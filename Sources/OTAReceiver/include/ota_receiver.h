@@ -59,7 +59,7 @@ enum {
   /// The time in milliseconds until a notification or indication that the stack did not accept is
   /// sent again.
   OTA_SEND_RETRY_MS = 5,
-  /// The number of bytes that are read from flash at a time, into a buffer on the stack.
+  /// The maximum number of bytes of one read of flash, except a read into `page_buffer`.
   OTA_READ_STEP = 64,
   /// The unit of `decode_rate`, in image bytes per second.
   OTA_DECODE_UNIT = 4096,
@@ -243,7 +243,8 @@ typedef struct {
   /// the slot.
   uint32_t metadata_address[2];
 
-  /// Whether the next page of the slot is erased while the session waits for data.
+  /// Whether pages of the slot are erased before their data arrives, while the session waits for
+  /// data.
   bool erase_ahead;
   /// Used with `erase_ahead`: whether the slot may be erased now, while no session is held and no
   /// image is on trial. Return false as long as the bootloader may start or restore the image in
@@ -252,8 +253,8 @@ typedef struct {
 
   /// Memory of `page_size` bytes, with the alignment of `ring`. If it is set, the receiver compares
   /// each page with the data, and neither erases nor writes a page that already holds its data, as
-  /// after a swap with the previous image. Not permitted with `erase_ahead`. Null: each page is
-  /// erased and written.
+  /// after a swap with the previous image. It compares no page of a session that a reset or a flash
+  /// fault has interrupted. Not permitted with `erase_ahead`. Null: each page is erased and written.
   uint8_t *page_buffer;
 
 #if OTA_PATCHES
@@ -294,20 +295,22 @@ typedef struct {
   /// The number of bytes received in order, of the image or of the patch stream, and their CRC32.
   uint32_t next;
   uint32_t next_crc;
-  /// The number of image bytes that are programmed and read back, and their CRC32.
+  /// The number of image bytes that were read back from the slot (programmed, or already there with
+  /// `page_buffer`), and their CRC32.
   uint32_t written;
   uint32_t written_crc;
   /// The CRC32 of the bytes before the page that contains `written`.
   uint32_t page_crc;
-  /// The offset up to which pages are erased.
+  /// The offset up to which pages are erased, or hold their data (with `page_buffer`).
   uint32_t erased;
-  /// The number of bytes at the start of the page before `erased` that are only in `page_buffer`,
-  /// because the page was erased after they were compared; and how many of them are programmed
-  /// again.
+  /// The number of bytes at the start of the page before `erased` that were compared before the
+  /// page was erased, and are therefore stored in `page_buffer`; and the number of these bytes that
+  /// are programmed again.
   uint32_t saved;
   uint32_t restored;
-  /// Whether the device was reset during this session or an earlier one, so that a page may hold
-  /// its data without having been programmed completely. No page is compared then.
+  /// Whether a reset or a flash fault has interrupted this session, or an earlier session since the
+  /// boot. A page may then hold its data without having been programmed completely, so no page is
+  /// compared.
   bool interrupted;
   uint8_t page_faults;
 #if OTA_PATCHES
@@ -315,7 +318,8 @@ typedef struct {
   /// written again, they do not count as a success.
   uint32_t fault_end;
 #endif
-  /// False after a reset until BEGIN resumes the session of the resume record.
+  /// False after a reset or a flash fault, until BEGIN starts a session or resumes the session of
+  /// the resume record.
   bool live;
 } ota_session;
 
@@ -353,7 +357,8 @@ typedef struct {
   /// Whether the running image was read after the boot, and whether it matches `running`.
   bool base_is_known;
   bool base_is_right;
-  /// Whether the current part has already created bytes with a wrong CRC32 once.
+  /// Whether the current part was already requested again, because its CRC32 or its format was
+  /// wrong.
   bool mismatched;
   ota_delta_config config;
   ota_delta delta;
@@ -380,7 +385,7 @@ typedef struct {
   /// The statuses that are due, and the errors that were already reported, one bit for each.
   uint8_t status_due;
   uint8_t status_told;
-  /// The values of the last status.
+  /// The values of the last notified status. `told_durable`: whether all data was durable.
   uint32_t told_next;
   uint16_t told_window;
   bool told_durable;
@@ -436,8 +441,7 @@ typedef struct {
   /// The number of bytes at the start of the slot that are erased in advance for the next session;
   /// 0 while a session is held.
   uint32_t blank;
-  /// Whether flash failed while no session was held. In this case the slot is not erased before the
-  /// next session.
+  /// Whether flash failed since the boot. The slot is then erased only during sessions.
   bool leaves_blank;
 #endif
 

@@ -10,7 +10,8 @@ extension FaultReport {
       switch fault {
       case .missing(let path):
         FaultReport(
-          .file, "there is no file \(path)", why: "The path is relative to the current directory.",
+          .file, "there is no file \(path)",
+          why: "A relative path is resolved against the current directory.",
           help: context.list(OutputFile.folder(of: path)))
       case .unreadable(let path, let errno):
         FaultReport(

@@ -6,8 +6,8 @@ import OtaflashGATT
 import OtaflashState
 import OtaflashUpdate
 
-/// A fault of the libraries. The library defines its message and remedy; this file assigns its
-/// code.
+/// A fault of the libraries. The library defines the message and the remedy of the fault; this file
+/// assigns the code.
 protocol CodedFault: ExplainedFault {
   var verdict: FaultReport.Verdict { get }
 }
@@ -168,7 +168,7 @@ extension GATTFault: CodedFault {
     case .cancelled: .init(.interrupted)
     case .timedOut: .init(.stalled, exit: .linkLost)
     case .notFound: .init(.noUpdateService, exit: .protocolBroken)
-    // No update calls the procedure in this way.
+    // The caller used the client incorrectly, so the fault is an error in otaflash.
     case .queueFull, .unsubscribed, .mtuOutOfRange, .valueTooLong: .init(.bug)
     }
   }

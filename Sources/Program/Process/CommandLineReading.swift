@@ -29,7 +29,8 @@ package enum CommandLineReading {
   }
 
   /// - Parameters:
-  ///   - folder: the folder from which the project file is searched; `nil` = it is not used.
+  ///   - folder: the folder from which the project file is searched; `nil` = no project file is
+  ///     used.
   ///   - root: the command that groups all others.
   package init(
     _ arguments: [String], environment: [String: String], projectFrom folder: String? = nil,
@@ -137,7 +138,7 @@ package enum CommandLineReading {
   }
 
   /// Returns the error of a command line that the parser mistakes for a request for help: a file
-  /// named `-h.bin`, or help for an unknown command.
+  /// named `-h.bin`, or help for an unknown command. Returns `nil` for a real request for help.
   private static func complaintOfHelp(
     _ arguments: [String], _ root: any ParsableCommand.Type
   ) -> String? {

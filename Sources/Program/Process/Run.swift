@@ -37,8 +37,8 @@ package struct Run: Sendable {
     }
   }
 
-  /// Runs a command, after it replaced `-d last` with the last connected device, and an alias with
-  /// its device.
+  /// Replaces `-d last` with the last connected device, and an alias with its device, and then runs
+  /// the command.
   private func begin(_ command: any Subcommand, called name: String) async -> ExitStatus {
     guard command.global.simulatedAir == nil || type(of: command).takesSimulatedAir else {
       return refuse(
@@ -222,12 +222,12 @@ package struct Run: Sendable {
 }
 
 extension FaultReport {
-  /// The value in the event `result`.
+  /// The value of `outcome` in the event `result`.
   fileprivate var outcome: String {
     code == .fleetRequest && exit == .refusedBeforeWriting ? "refused" : "failed"
   }
 
-  /// Returns the report of a run that a signal ended.
+  /// Returns the report of a run that a signal ended; without a signal, the same report.
   func interrupted(by signal: Int32?) -> FaultReport {
     guard let signal else { return self }
     var report = FaultReport(

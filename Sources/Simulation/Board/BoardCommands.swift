@@ -19,7 +19,7 @@ struct BoardCommands: Sendable {
     }
   }
 
-  /// A log line in the format of Zephyr.
+  /// Returns the log line with this number in the format of Zephyr; line 0 is the boot banner.
   func logLine(_ number: Int, at uptime: Duration) -> String {
     guard number > 0 else { return "*** Booting \(name) \(version) ***\r\n" }
     let (seconds, attoseconds) = uptime.components

@@ -4,15 +4,15 @@ import OtaflashGATT
 protocol BoardConnection: AnyObject, Sendable {
   /// The link of the board's end.
   var boardLink: any Link { get }
-  /// The number of PDUs that have arrived, in both directions together; 0 if faults cannot count
-  /// them.
+  /// The number of PDUs that have arrived, in both directions together; 0 for a link from outside
+  /// the simulation.
   var pdusDelivered: Int { get }
 
   /// Stops the radio of the connection.
   func cut()
-  /// Ends the board's end without a termination PDU.
+  /// Ends the connection at the board without a termination PDU.
   func boardVanishes()
-  /// Ends the host's end, because the adapter disappeared; the host detects `loss`.
+  /// Ends the connection at the host, because the adapter disappeared; the host detects `loss`.
   func hostVanishes(with loss: LinkLoss)
 }
 

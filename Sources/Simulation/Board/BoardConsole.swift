@@ -9,7 +9,7 @@ final class BoardConsole: Sendable {
   private static let receive: BluetoothUUID = "6e400002-b5a3-f393-e0a9-e50e24dcca9e"
   /// The characteristic that the device notifies.
   private static let transmit: BluetoothUUID = "6e400003-b5a3-f393-e0a9-e50e24dcca9e"
-  /// The largest value without an MTU exchange. Real firmware often never sends more.
+  /// The largest value without an MTU exchange, in bytes. Real firmware often never sends more.
   private static let chunk = 20
   /// The maximum length of a typed line in bytes; the rest of a longer line is dropped.
   private static let lineMaximum = 256
@@ -68,7 +68,7 @@ final class BoardConsole: Sendable {
     }
   }
 
-  /// Sends pending texts. Returns the time until the next log line.
+  /// Sends the pending texts and a log line that is due. Returns the time until the next log line.
   func poll(at now: LinkInstant, over server: GATTServer, _ table: AttributeTable) -> Duration {
     let (texts, wait) = state.withLock { state -> ([String], Duration) in
       let start = state.start ?? now

@@ -1,7 +1,7 @@
 import OtaflashATT
 import OtaflashGATT
 
-/// The part of a kind of device that survives resets: the bootloader's state and the images. Each
+/// The state of a board that survives resets: the state of the bootloader, and the images. Each
 /// board has one firmware, which selects the program of each boot.
 protocol BoardFirmware: AnyObject, Sendable {
   /// The address at which the host searches for the device first.
@@ -47,7 +47,7 @@ protocol BoardProgram: AnyObject, Sendable {
   /// Does pending work. Returns the time until the next poll; `nil` = after the next event.
   func poll(at now: LinkInstant) -> Duration?
 
-  /// The flash operation that the program waits for.
+  /// The flash operation that the program waits for; `nil` = the program waits for no operation.
   var pendingOperation: FlashOperation? { get }
 
   /// The time that the processor needs, in addition to the time of the flash, before the pending
@@ -60,7 +60,8 @@ protocol BoardProgram: AnyObject, Sendable {
   /// The reason why the program ends; `nil` while it continues.
   var ending: BootEnding? { get }
 
-  /// Performs the last action of the program: an activated image is marked for the bootloader.
+  /// Performs the last action of the program; for example, marks an activated image for the
+  /// bootloader.
   func leave(_ ending: BootEnding) throws(FlashFault)
 
   /// The filter that alters the PDUs between the stack and the radio; `nil` = PDUs are neither
@@ -98,7 +99,7 @@ struct DataPath: Sendable {
   var overheadBytes = 0
 }
 
-/// The reason why the firmware stopped running.
+/// The reason why the program of a boot ended.
 enum BootEnding: Sendable {
   /// The program requests another image or another program from the bootloader.
   case activated

@@ -3,7 +3,8 @@ import OtaflashFirmware
 import OtaflashGATT
 
 extension SimulatedBoard {
-  /// Powers the device until the task is cancelled. Call it only once.
+  /// Powers the device until the task is cancelled or a storage fault stops the device. Call this
+  /// method only once.
   ///
   /// - Returns: the storage fault that stopped the device; `nil` after a cancellation.
   @discardableResult
@@ -17,7 +18,7 @@ extension SimulatedBoard {
   }
 
   /// Runs the radio of all connections. A reset does not stop it: each connection continues until
-  /// both sides have detected the end.
+  /// both ends have detected its end.
   private func driveRadios() async {
     await withDiscardingTaskGroup { group in
       while let connection = await radios.next() { group.addTask { await connection.run() } }
@@ -64,7 +65,7 @@ extension SimulatedBoard {
     }
   }
 
-  /// Waits for the end of the bootloader's work; returns `false` if the device stays off.
+  /// Waits for the boot time; returns `false` if the device stays off or the task is cancelled.
   private func comesBack(after ending: BootEnding) async -> Bool {
     guard case .activated = ending else { return await clock.pause(for: settings.bootTime) }
     if settings.faults.contains(.neverReturns) {
@@ -72,7 +73,7 @@ extension SimulatedBoard {
       while !Task.isCancelled { await programSignal.wait() }
       return false
     }
-    // A rejected image that the bootloader reverts needs a second boot.
+    // A bootloader that rejects the new image boots a second time, with the previous image.
     let boots = settings.faults.contains(.reverts) ? 2 : 1
     return await clock.pause(for: settings.bootTime * boots)
   }

@@ -10,7 +10,7 @@ struct BoardParts: Sendable {
   let clock: any LinkClock
   /// Wakes the main loop.
   let wake: @Sendable () -> Void
-  /// Records a fault of the firmware.
+  /// Records a failed flash access of the firmware.
   let note: @Sendable (FlashFault) -> Void
 }
 
@@ -27,7 +27,7 @@ extension BoardParts {
   /// The index of the page with the bad block in a slot, from 0.
   private static let badPage = 5
 
-  /// Makes one page of a slot a bad block.
+  /// Makes one page of the slot that starts at the address `slot` a bad block.
   func weakenPage(of slot: Int) {
     flash.weaken(pageAt: slot + Self.badPage * settings.layout.pageSize)
   }

@@ -48,7 +48,8 @@ struct BoardState: Sendable {
     phase = .advertising
   }
 
-  /// Ends the current connection and returns it.
+  /// Records that the program has ended: counts a reset, and withdraws a connection that was not
+  /// accepted. Returns the current connection for the caller to end; `nil` = no connection.
   mutating func switchOff() -> (any BoardConnection)? {
     defer {
       phase = .off

@@ -5,7 +5,7 @@ public struct DeviceAddress: Hashable, Sendable {
   /// The 48 bits of the address; the text starts with the most significant byte.
   public let rawValue: UInt64
 
-  /// - Parameter rawValue: bits above 48 are ignored.
+  /// - Parameter rawValue: the address; only the lowest 48 bits are used.
   public init(rawValue: UInt64) { self.rawValue = rawValue & 0xFFFF_FFFF_FFFF }
 
   /// The address with its last byte incremented, modulo 256. Nordic's bootloaders without bonds
@@ -28,7 +28,7 @@ public struct DeviceAddress: Hashable, Sendable {
 }
 
 extension DeviceAddress: LosslessStringConvertible {
-  /// Parses `C0:FF:EE:00:00:01`, in upper or lower case.
+  /// Parses `C0:FF:EE:00:00:01`, in upper or lower case; returns `nil` for other strings.
   public init?(_ text: String) {
     let bytes = text.split(separator: ":", omittingEmptySubsequences: false)
     guard bytes.count == 6,
@@ -46,8 +46,8 @@ extension DeviceAddress: LosslessStringConvertible {
 }
 
 extension BoardSettings {
-  /// The address of the device's application, drawn from the seed: a static random address, whose
-  /// two most significant bits are set (1.3.2.1).
+  /// The address of the device's application, which contains the lowest 16 bits of the seed: a
+  /// static random address, whose two most significant bits are set (1.3.2.1).
   public var address: DeviceAddress {
     DeviceAddress(rawValue: 0xC0FF_EE00_0000 | (seed & 0xFFFF) << 8)
   }

@@ -19,8 +19,8 @@ public struct DeviceKind: Hashable, Sendable {
     settings as? Settings
   }
 
-  /// The service that the device advertises if its radio cannot change the advertisement with the
-  /// program.
+  /// The service to advertise over a radio whose advertisement cannot change when the device starts
+  /// another program.
   public var service: BluetoothUUID { settings.service }
 
   var applicationName: String { settings.applicationName }

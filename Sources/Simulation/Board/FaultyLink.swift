@@ -46,7 +46,7 @@ final class FaultyLink: Link {
 
   func close() { base.close() }
 
-  /// Returns `nil` if no fault needs to alter the PDU, or if the PDU cannot be decoded.
+  /// Returns `nil` if the program has no filter for PDUs, or if the PDU cannot be decoded.
   private func decode(_ pdu: [UInt8]) -> (ATTPDU, any PDUAlteration)? {
     guard let alteration else { return nil }
     do throws(DecodeFault) { return (try ATTPDU(decoding: pdu), alteration) } catch { return nil }

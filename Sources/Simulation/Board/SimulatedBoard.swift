@@ -14,9 +14,9 @@ import OtaflashGATT
 public final class SimulatedBoard: Sendable {
   /// The advertising interval, which is also the shortest time to connect.
   public static let advertisingInterval: Duration = .milliseconds(20)
-  /// The maximum number of connections whose radio may still be closing at the same time.
+  /// The maximum number of new connections whose radio has not started yet.
   private static let radiosMaximum = 64
-  /// The maximum number of data writes before the fault `adapter-vanishes`.
+  /// The number of data writes after which the fault `adapter-vanishes` occurs.
   private static let adapterWritesMaximum = 100
 
   /// The settings of the board.
@@ -59,8 +59,8 @@ public final class SimulatedBoard: Sendable {
 
   // MARK: The host's side
 
-  /// The address at which a host searches for the device first. Its bootloader may use another
-  /// address.
+  /// The address at which a host searches for the device first. The bootloader of the device may
+  /// use another address.
   public var address: DeviceAddress { firmware.address }
 
   /// The current advertisement; `nil` while the device is off, booting or connected.
@@ -74,13 +74,14 @@ public final class SimulatedBoard: Sendable {
   /// Connects to the device's own address. Waits while the device boots, advertises under another
   /// address, or still has an earlier connection.
   ///
-  /// - Throws: `.deviceNotFound` if the device does not advertise within `limit`,
-  ///   `.adapterUnavailable` if the profile's adapter is unplugged.
+  /// - Throws: `.deviceNotFound` if the device does not advertise under this address within
+  ///   `limit`, `.adapterUnavailable` if the simulated adapter is unplugged, `.cancelled` if the
+  ///   task is cancelled.
   public func dial(within limit: Duration = .seconds(10)) async throws(ConnectFault) -> any Link {
     try await dial(address: address, within: limit)
   }
 
-  /// Connects to the device at its current location, relative to the device's own address.
+  /// Connects to the device at `place`, a location relative to the device's own address.
   ///
   /// - Throws: as `dial(within:)` does.
   public func dial(
@@ -114,10 +115,9 @@ public final class SimulatedBoard: Sendable {
     return try await dial(within: limit, over: nil) { id == nil || $0.id == id }
   }
 
-  /// Connects to the device at its current location, over the radio of an adapter that other links
-  /// share.
+  /// Connects to the device at `place`, over the radio of an adapter that other links share.
   ///
-  /// - Throws: the errors of `dial(within:)`; also `.adapterUnavailable` if the adapter is
+  /// - Throws: the errors of `dial(within:)`; also `.adapterUnavailable` if the adapter of `air` is
   ///   unplugged.
   package func dial(
     at place: DeviceLocation, within limit: Duration = .seconds(10), over air: SharedRadio
@@ -197,7 +197,8 @@ extension SimulatedBoard {
       cause: "The simulated adapter was unplugged.", remedy: .advice("Choose another profile."))
   }
 
-  /// Connects if the device currently sends advertisements for which `isMeant` is true.
+  /// Connects if the device currently sends advertisements for which `isMeant` is true; otherwise
+  /// returns `nil`.
   private func connect(
     over air: SharedRadio?, _ isMeant: (Advertisement) -> Bool
   ) -> SimulatedLink? {

@@ -12,8 +12,8 @@ public struct SlotImage: Hashable, Sendable {
   public var hardware = HardwareID(0)
 }
 
-/// The persistent state of the bootloader: the running slot and the next slot. Of two copies, the
-/// one with the higher sequence number is valid.
+/// The persistent state of the bootloader: the running slot and the next slot. The flash contains
+/// two records; the record with the higher sequence number is valid.
 struct BootRecord: Hashable, Sendable {
   static let encodedSize = 48
   private static let magic: UInt32 = 0x3152_424F
@@ -25,7 +25,8 @@ struct BootRecord: Hashable, Sendable {
   var isPending = false
   /// Whether the pending image runs without confirmation.
   var isPermanent = false
-  /// Whether the pending image will not be started, because another image was marked after it.
+  /// Whether the pending image will not be started, because the application's image was already
+  /// pending when this image was marked.
   var isSkipped = false
   /// Whether the next reset reverts to the other slot.
   var isOnTrial = false
@@ -83,8 +84,8 @@ struct BootRecord: Hashable, Sendable {
 }
 
 extension SlotImage {
-  /// Reads the image descriptor (docs/image-descriptor.md); an image without a valid descriptor has
-  /// version 0.0.0.
+  /// Describes an image by its image descriptor (docs/image-descriptor.md); an image without a
+  /// valid descriptor has version 0.0.0 and hardware id 0.
   init(describing bytes: [UInt8]) {
     var descriptor: ImageDescriptor?
     do throws(FirmwareFault) { descriptor = try ImageDescriptor.find(in: bytes) } catch {
@@ -98,7 +99,7 @@ extension SlotImage {
 }
 
 extension FirmwareVersion {
-  /// The value of `ota_version` in the receiver's header.
+  /// The version as `ota_version` of the receiver in C returns it (`ota_receiver.h`).
   var word: UInt32 { UInt32(major) << 24 | UInt32(minor) << 16 | UInt32(patch) }
 
   init(word: UInt32) {

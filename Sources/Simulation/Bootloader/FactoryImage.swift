@@ -1,7 +1,7 @@
 import OtaflashFirmware
 
-/// The factory image of a device without the OTA service: seeded bytes with an image descriptor, in
-/// which the application finds its version.
+/// The factory image of several kinds of devices: seeded bytes with an image descriptor, in which
+/// the application finds its version.
 enum FactoryImage {
   private static let descriptorOffset = 0x200
 

@@ -1,13 +1,13 @@
-/// The flash operations that a program has started, in order. One operation runs, and the others
-/// wait. The running operation keeps its place until it ends.
+/// The flash operations that a program has started, in order. The first operation runs, and the
+/// others wait. An entry remains in the queue until its last operation has ended.
 struct FlashQueue<Purpose: Sendable>: Sendable {
   private struct Entry {
-    /// The operations in execution order; together they occupy one place.
+    /// The operations in execution order; together they count as one entry.
     var operations: [FlashOperation]
     let purpose: Purpose
   }
 
-  /// The number of places.
+  /// The maximum number of entries.
   let capacity: Int
   private var entries: [Entry] = []
 
@@ -16,7 +16,7 @@ struct FlashQueue<Purpose: Sendable>: Sendable {
   var isIdle: Bool { entries.isEmpty }
   var hasRoom: Bool { entries.count < capacity }
 
-  /// The running operation.
+  /// The running operation; `nil` = the queue is empty.
   var running: FlashOperation? { entries.first?.operations.first }
 
   /// Queues one or more operations as one entry; returns `false` if the queue is full.

@@ -1,7 +1,8 @@
 import OtaflashFirmware
 
 extension SampleImage {
-  /// Returns a GBL file with one program tag, which the simulated devices of Silicon Labs accept.
+  /// Returns a GBL file with one program tag and without a signature, which the simulated devices
+  /// of Silicon Labs accept unless they require a signature.
   ///
   /// - Parameters:
   ///   - program: the bytes of the application.

@@ -6,7 +6,8 @@ extension SampleImage {
   ///
   /// - Parameters:
   ///   - body: the content after the header.
-  ///   - version: the version in the header; numbers up to 99.99.9999 are stored as digits.
+  ///   - version: the version in the header; TI's header stores numbers up to 99.99.9999 as decimal
+  ///     digits.
   ///   - settings: the device, which selects the format and the chip.
   public static func oad(
     _ body: [UInt8], version: FirmwareVersion, settings: OADServerSettings

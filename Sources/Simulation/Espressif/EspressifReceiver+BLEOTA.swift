@@ -20,7 +20,7 @@ extension EspressifReceiver {
     if stored != total { answerCommand(2, 1) }
     let isFinished = isUpdating && stored == total
     isUpdating = false
-    // An invalid image is not answered, and neither is STOP without a transfer.
+    // An invalid image is not answered, and neither is STOP before the first START.
     if isFinished, let image = receivedImage(of: total) { store(image) }
   }
 

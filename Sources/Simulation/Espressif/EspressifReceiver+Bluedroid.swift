@@ -16,8 +16,8 @@ extension EspressifReceiver {
     }
   }
 
-  /// Stores every packet, also out of order and of another sector. The buffer then also contains
-  /// the CRC.
+  /// Stores every packet, also packets that are out of order or of another sector. The CRC in the
+  /// last packet of a sector is stored as well.
   mutating func bluedroidFirmware(_ bytes: [UInt8]) {
     guard isStarted, bytes.count >= 3 else { return }
     let number = bytes.littleEndianHalfword(at: 0)

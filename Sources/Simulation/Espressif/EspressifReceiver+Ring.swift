@@ -1,7 +1,8 @@
 /// The ring buffer between the task of the Bluetooth host and the task that writes the flash, as in
 /// the examples of ble_ota and ble_ota_raw.
 extension EspressifReceiver {
-  /// Puts a sector into the ring buffer. If it has no room, the task of the Bluetooth host waits.
+  /// Puts a sector into the ring buffer. If the buffer has no room, the task of the Bluetooth host
+  /// waits.
   mutating func push(_ item: [UInt8], sector number: UInt16) {
     guard ringBytes + item.count <= parts.settings.ringSize else {
       block = .ring(item, sector: number)
@@ -12,7 +13,7 @@ extension EspressifReceiver {
     sectorTaken(number)
   }
 
-  /// The writer receives an item.
+  /// Passes an item to the writer, which ends if the item is rejected.
   private mutating func takeRingItem(_ item: [UInt8]) {
     if settings.variant == .raw, latchedTotal == nil { latchedTotal = total }
     if !write(item) { isWriterDead = true }

@@ -62,17 +62,18 @@ struct EspressifReceiver: Sendable {
 
   /// The number of bytes in the ring buffer, including the item that is written to flash.
   var ringBytes = 0
-  /// The number of bytes given to the flash.
+  /// The number of bytes queued for the flash.
   var written = 0
   /// The number of bytes written to flash.
   var stored = 0
-  /// raw: the size of the image when the writer received its first item.
+  /// raw: the size of the image when the writer received its first item; `nil` = the writer has
+  /// received no item.
   var latchedTotal: Int?
   /// Whether the task that writes the flash has ended; only a reset starts it again.
   var isWriterDead = false
   /// BLEOTA: whether the library for updates is running.
   var isUpdating = false
-  /// NimBLEOta: whether the host left while the task of the Bluetooth host waited.
+  /// NimBLEOta: whether the link has ended while the task of the Bluetooth host waited.
   var hasLeft = false
 
   init(_ settings: EspressifSettings, bootRecord: BootRecord, parts: BoardParts) {
@@ -94,7 +95,8 @@ struct EspressifReceiver: Sendable {
 
   // MARK: Writes
 
-  /// Handles a write to the characteristic for commands.
+  /// Handles a write to the characteristic for commands. Returns the ATT error code of the write,
+  /// if it is rejected.
   mutating func commandWritten(_ bytes: [UInt8]) -> ATTErrorCode? {
     guard restart == nil else { return nil }
     switch settings.variant {
@@ -107,7 +109,8 @@ struct EspressifReceiver: Sendable {
     return nil
   }
 
-  /// Handles a write to the characteristic for firmware.
+  /// Handles a write to the characteristic for firmware. Returns the ATT error code of the write,
+  /// if it is rejected.
   mutating func firmwareWritten(_ bytes: [UInt8]) -> ATTErrorCode? {
     guard restart == nil else { return nil }
     switch settings.variant {
@@ -152,8 +155,9 @@ struct EspressifReceiver: Sendable {
     precondition(isQueued, "few erases are queued")
   }
 
-  /// Gives bytes to `esp_ota_write`, which rejects the first bytes of anything but an image, and
-  /// bytes beyond the partition.
+  /// Queues bytes for the flash, like `esp_ota_write`. Bytes are rejected if their number is 0, if
+  /// the first bytes are not the start of an image, if they exceed the partition, or if the bytes
+  /// before them are not complete words.
   ///
   /// - Parameter erasing: whether the page is erased first.
   /// - Returns: `false` if the bytes are rejected.

@@ -23,10 +23,10 @@ public struct EspressifSettings: Hashable, Sendable {
   public var keepsTransfer = false
   /// Whether the application reports its version in a Device Information Service.
   public var hasDeviceInformation = false
-  /// The chip for which an image must be built.
+  /// The id of the chip for which an image must be built; 5 is the ESP32-C3.
   public var chip: UInt16 = 5
-  /// Whether the second characteristic of the service is missing, as in a service of another
-  /// purpose with the same UUID.
+  /// Whether the characteristic for commands is missing, as in a service of another purpose with
+  /// the same UUID.
   public var isLookalike = false
 
   /// Creates the settings of an implementation, with the default values.

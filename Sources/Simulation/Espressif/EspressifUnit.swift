@@ -5,8 +5,8 @@ import OtaflashGATT
 final class EspressifUnit: Sendable {
   private struct State: Sendable {
     var receiver: EspressifReceiver
-    /// The characteristics that a host has subscribed to since the boot: ble_ota on NimBLE never
-    /// forgets them.
+    /// The characteristics that a host has subscribed to since the boot: ble_ota on NimBLE keeps
+    /// the subscriptions after the end of a connection.
     var everSubscribed: Set<AttributeHandle> = []
     var isConnected = false
     var end: LinkInstant?

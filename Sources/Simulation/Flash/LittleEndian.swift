@@ -1,5 +1,5 @@
 extension FixedWidthInteger where Self: UnsignedInteger {
-  /// Appends the number with the least significant byte first.
+  /// The bytes of the number, least significant byte first.
   var littleEndianBytes: [UInt8] {
     (0..<Self.bitWidth / 8).map { UInt8(truncatingIfNeeded: self >> Self(8 * $0)) }
   }

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The flash of one board among very many: erased pages need no memory, and equal pages in a pool
+/// The flash of a board in a large fleet: erased pages need no memory, and equal pages in a pool
 /// are stored only once for all boards.
 final class PagedFlash: FlashMedium {
   private static let pageSize = 4096

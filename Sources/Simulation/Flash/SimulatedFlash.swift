@@ -6,9 +6,9 @@ import Synchronization
 public final class SimulatedFlash: Sendable {
   /// The counters of the flash operations since the start.
   public struct Counts: Hashable, Sendable {
-    /// Pages erased.
+    /// The number of erased pages.
     public var erases = 0
-    /// Write operations.
+    /// The number of write operations.
     public var writes = 0
     /// The number of bytes in these write operations.
     public var bytesWritten = 0

@@ -10,7 +10,7 @@ final class MicrobitBoardProgram: BoardProgram {
   private let unit: MicrobitUnit
   private let control: AttributeHandle
   private let buttonless: Shared<ButtonlessState>
-  /// The handle of the Buttonless DFU characteristic.
+  /// The handle of the Buttonless DFU characteristic; `nil` on V1.
   private let entry: AttributeHandle?
   private let answerTime: Duration
   private let keep: @Sendable (Ending) -> Void

@@ -8,7 +8,8 @@ final class MicrobitFirmware: BoardFirmware {
 
   private struct State: Sendable {
     var bootRecord: BootRecord
-    /// The key `RebootMode` of the device's storage.
+    /// Whether the device's storage contains the key `RebootMode`, so that the next boot enters
+    /// pairing mode.
     var restartsIntoPairing = false
   }
 

@@ -5,7 +5,8 @@ import OtaflashGATT
 extension MicrobitMachine {
   var pageSize: Int { settings.board.pageSize }
 
-  /// The page with the mark of an incomplete script, after the pages of the images.
+  /// Returns the address of the page with the mark of an incomplete script, after the pages of the
+  /// images.
   static func markPage(of settings: BoardSettings) -> Int { settings.layout.size }
 
   var markPage: Int { Self.markPage(of: parts.settings) }
@@ -13,12 +14,13 @@ extension MicrobitMachine {
   /// The address of the running application in the simulated flash.
   var slot: Int { parts.settings.layout.slot(bootRecord.active) }
 
-  /// Returns the address in the simulated flash.
+  /// Returns the address in the simulated flash of an address in the flash of a real device.
   func simulated(_ address: Int) -> Int {
     address - settings.board.applicationArea.lowerBound + slot
   }
 
-  /// The simulated address of the block; `nil` if it is outside of the area of programs.
+  /// The address of the block in the simulated flash; `nil` if the block is not aligned, or is
+  /// outside of the area of programs.
   var flashAddress: Int? {
     let address = simulated(offset)
     guard offset.isMultiple(of: 4), address >= slot,
@@ -31,8 +33,9 @@ extension MicrobitMachine {
     return address
   }
 
-  /// Returns the operations that write the block; none if the flash already contains the bytes.
-  /// `nil` if other bytes are in the way, which a real flash would combine with the block.
+  /// Returns the operations that write the block after the operations `before`; empty if the flash
+  /// then already contains the bytes; `nil` if the flash contains other bytes, which real flash
+  /// would combine with the block.
   func write(at address: Int, after before: [FlashOperation]) -> [FlashOperation]? {
     let isErased = before.contains {
       if case .erase(let page) = $0 { (page..<page + pageSize).contains(address) } else { false }

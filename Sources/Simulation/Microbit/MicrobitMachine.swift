@@ -44,7 +44,7 @@ struct MicrobitMachine: Sendable {
   private var blockNum = 0
   private(set) var offset = 0
   private var events: [Event] = []
-  /// The highest written address.
+  /// The end address of the highest written block that is not blank, in the simulated flash.
   private var writtenEnd = 0
   private var waitsForRequest: SlotImage?
 
@@ -146,7 +146,7 @@ struct MicrobitMachine: Sendable {
     guard let write = write(at: address, after: operations) else { return fail() }
     isIncomplete = true
     waitsForRequest = nil
-    // The first block of an erased page does not belong to the program.
+    // A blank block, which only erases a page, does not belong to the program.
     if block.contains(where: { $0 != 0xFF }) {
       writtenEnd = max(writtenEnd, address + Self.blockSize)
     }
@@ -199,7 +199,7 @@ struct MicrobitMachine: Sendable {
     }
   }
 
-  /// A write outside of the flash stops the processor.
+  /// Resets the device, because the flash cannot be written or read.
   private mutating func fail() { request = .reset }
 
   mutating func disconnected() { notices.removeAll() }

@@ -4,7 +4,8 @@ import OtaflashFirmware
 /// Assembles programs for the micro:bit: a runtime and a script.
 struct MicrobitSample: Sendable {
   private static let runtimePages = 8
-  /// The pages from the end of the runtime to the file system, and the size of the file system.
+  /// The number of pages between the runtime and the file system, and the number of pages of the
+  /// file system.
   private static let gapPages = 2
   private static let fileSystemPages = 6
   private static let blockSize = 64

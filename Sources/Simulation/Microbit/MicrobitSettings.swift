@@ -25,8 +25,7 @@ public struct MicrobitSettings: Hashable, Sendable {
   /// Whether the programs use Bluetooth. If not, a user has put the device into pairing mode, and
   /// the device does not advertise after the update.
   public var usesBluetooth = true
-  /// Whether the end of a transfer is followed by a restart only on request, as on a Calliope mini
-  /// 3.
+  /// Whether the device restarts after a transfer only on request, as a Calliope mini 3 does.
   public var waitsForRestart = false
   /// The time after which pairing mode ends.
   public var pairingLimit = Duration.seconds(270)
@@ -87,7 +86,8 @@ extension MicrobitSettings: KindSettings {
 }
 
 extension BoardSettings {
-  /// Sets the parameters of an nRF51822 or an nRF52833: a reset ends the link without a message.
+  /// Sets the parameters of an nRF51822 or an nRF52833: a reset ends the link without a termination
+  /// PDU.
   fileprivate mutating func becomeMicrobit(_ board: MicrobitBoard) {
     slotSize = board.applicationArea.count
     linkDrop = .timeout

@@ -142,7 +142,8 @@ extension FleetProfile {
     }
   }
 
-  /// Returns the fates of all boards, shuffled; every configured share affects at least one board.
+  /// Returns the fates of all boards, shuffled. Each share above 0 affects at least one board, as
+  /// long as the earlier shares leave a board.
   private func dealtFates() -> [Fate] {
     var fates = [Fate](repeating: .good, count: boardCount)
     var dealt = 0

@@ -1,8 +1,8 @@
 import OtaflashATT
 import OtaflashGATT
 
-/// The advertisements of simulated devices that pass the filter. The sequence has no end; to end
-/// it, cancel the task.
+/// The advertisements of simulated devices that pass the filter. The sequence ends only when the
+/// task is cancelled, with `ScanFault.cancelled`.
 public struct SimulatedAdvertisements: AsyncSequence, Sendable {
   public typealias Element = Advertisement
   public typealias Failure = ScanFault

@@ -5,7 +5,7 @@ import Synchronization
 /// The simulated devices in range of one host: a scanner that receives their advertisements, and
 /// connections to them over the modeled radio.
 ///
-/// Created by `withAir`, and valid only inside its body.
+/// `simulate(near:_:)` and `withAir` create an instance, which is valid only inside their bodies.
 public final class SimulatedAir: Central {
   /// The devices in range.
   public let peripherals: [SimulatedPeripheral]

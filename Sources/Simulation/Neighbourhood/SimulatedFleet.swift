@@ -35,8 +35,8 @@ package final class SimulatedFleet: Sendable {
     package internal(set) var isGone = false
   }
 
-  /// Returns the flash of the board with this id and size in bytes, which outlives this object.
-  /// Called once per board; the result is retained.
+  /// Returns the flash, of `bytes` bytes, of the board with the id `board`. Called once per board;
+  /// the fleet retains the result. The content of the flash outlives the fleet.
   package typealias Storage =
     @Sendable (_ board: String, _ bytes: Int) throws(FlashFault) -> any FlashMedium
 
@@ -63,7 +63,7 @@ package final class SimulatedFleet: Sendable {
 
   /// The time limit for the advertisement of a board.
   private static let patience = Duration.seconds(10)
-  /// The maximum number of boards that are switched on at the same time.
+  /// The maximum number of boards that are switched on before `run` powers them.
   private static let switchedOnMaximum = 4096
 
   package let profile: FleetProfile
@@ -130,7 +130,8 @@ extension SimulatedFleet {
 
   /// Connects to a board. Waits at most ten seconds while the board boots.
   ///
-  /// - Throws: the errors of `SimulatedBoard.dial`; `.systemCall` if its flash storage fails.
+  /// - Throws: the errors of `SimulatedBoard.dial`; `.systemCall` if the storage of the board's
+  ///   flash fails.
   package func connect(
     to id: String, at place: DeviceLocation, on adapter: String
   ) async throws(ConnectFault) -> any Link {

@@ -15,8 +15,8 @@ extension InfiniTimeReceiver {
     }
   }
 
-  /// Handles the sizes of SoftDevice, bootloader and application. The answer is sent after the
-  /// erase.
+  /// Handles the sizes of SoftDevice, bootloader and application. Rejected sizes are answered
+  /// immediately, accepted sizes after the erase.
   private mutating func erase(for sizes: [UInt8]) {
     phase = .idle
     guard sizes.count == 12 else { return answer(0x01, .failed) }

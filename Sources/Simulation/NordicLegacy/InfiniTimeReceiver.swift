@@ -6,7 +6,7 @@ import OtaflashFirmware
 struct InfiniTimeReceiver: DFUMachine {
   /// The number of data packets that can wait for the flash.
   static let packetBuffers = 8
-  /// The maximum number of queued flash operations, including the running operation.
+  /// The capacity of the flash queue in entries, including the entry of the running operation.
   static let flashOperations = 32
   /// The maximum length of a data packet in bytes; a longer packet overflows the buffer.
   static let packetBytesMaximum = 20
@@ -15,7 +15,7 @@ struct InfiniTimeReceiver: DFUMachine {
   static let imageMaximum = 475_136
   /// The value for application images; 1…3 denote SoftDevices and bootloaders.
   private static let applicationType: UInt8 = 4
-  /// The time without a packet after which InfiniTime aborts a transfer.
+  /// The time without a write of the host after which InfiniTime aborts a transfer.
   private static let stallLimit = Duration.seconds(10)
   static let connectionBreaksSilence = true
 
@@ -181,7 +181,8 @@ struct InfiniTimeReceiver: DFUMachine {
 
   // MARK: Ends of a transfer
 
-  /// Discards the transfer; the next transfer erases its data in flash.
+  /// Discards the transfer, unless a reset or an activation is requested. The received data stays
+  /// in flash until the next transfer erases it.
   mutating func disconnected() {
     guard request == nil, phase != .activating else { return }
     phase = .idle

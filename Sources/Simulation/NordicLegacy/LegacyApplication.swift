@@ -1,7 +1,8 @@
 import OtaflashATT
 import OtaflashGATT
 
-/// An application with the DFU service of SDK 11, which only starts the bootloader.
+/// An application. With `entry=buttonless`, the application has the DFU service of SDK 11, which
+/// only starts the bootloader.
 final class LegacyApplication: BoardProgram {
   /// Version 0.1 identifies an application, not a bootloader.
   private static let version: [UInt8] = [0x01, 0x00]

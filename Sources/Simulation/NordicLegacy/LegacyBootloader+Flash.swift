@@ -14,8 +14,8 @@ extension LegacyBootloader {
     offer(loader.operations(storing: bootRecord), for: purpose)
   }
 
-  /// Handles the end of the erase: answers START. If the erase removed the application, the
-  /// settings page must still be erased.
+  /// Handles the end of the erase: answers START, unless the version of the bootloader hangs here.
+  /// If the erase removed the application, the settings page must still be erased.
   mutating func prepared() {
     phase = .ready
     if settings.banks == .single {
@@ -26,7 +26,8 @@ extension LegacyBootloader {
     if settings.hangsAfterStart { isHanging = true } else { answerFromFlash(0x01) }
   }
 
-  /// Sends an answer. Without a link, the real bootloader hits an assertion and resets.
+  /// Sends an answer. If no host is subscribed, for example because the link has ended, the device
+  /// resets: the real bootloader hits an assertion.
   private mutating func answerFromFlash(_ opcode: UInt8) {
     guard isNotifying else {
       request = .reset

@@ -12,8 +12,8 @@ extension LegacyBootloader {
     }
   }
 
-  /// Starts the erase, and answers when the erase is done. The sizes are stored even if they are
-  /// rejected.
+  /// Starts the erase, whose end is answered; returns the status if the sizes are rejected. The
+  /// sizes are stored even if they are rejected.
   private mutating func refusal(ofSizes bytes: [UInt8]) -> LegacyStatus? {
     guard bytes.count == 12 else { return .notSupported }
     let wanted = LegacySizes(decoding: bytes)
@@ -34,7 +34,8 @@ extension LegacyBootloader {
     return nil
   }
 
-  /// Pads each part to complete words.
+  /// Appends a part of the init packet, padded to complete words; returns the status if the part is
+  /// rejected.
   private mutating func refusal(ofInitPacket bytes: [UInt8]) -> LegacyStatus? {
     if phase == .ready { phase = .initPacket }
     guard phase == .initPacket else { return .invalidState }
@@ -47,7 +48,7 @@ extension LegacyBootloader {
   }
 
   /// Copies a packet into a buffer, counts the packet, and reports the packet before it is in
-  /// flash.
+  /// flash. Returns the status if the packet is rejected.
   private mutating func refusal(ofData bytes: [UInt8]) -> LegacyStatus? {
     guard bytes.count.isMultiple(of: 4) else { return .notSupported }
     guard packetsInFlash < pool.packets else { return .failed }

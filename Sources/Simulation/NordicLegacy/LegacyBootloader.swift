@@ -7,8 +7,8 @@ struct LegacyBootloader: DFUMachine {
   static let initPacketBytesMaximum = 128
   /// A connection does not restart the inactivity timer, which starts at boot.
   static let connectionBreaksSilence = false
-  /// The maximum number of erases, packets and settings that wait for the flash. It is far larger
-  /// than the pool permits, because the real bootloader waits while its queue is full.
+  /// The capacity of the flash queue in entries. The real bootloader waits while its queue is full;
+  /// this capacity is so large that the queue never fills.
   private static let flashOperations = 1024
 
   /// The expected content of the next packet, as set by the last request, regardless of other
@@ -98,7 +98,8 @@ struct LegacyBootloader: DFUMachine {
     return nil
   }
 
-  /// Handles a request. The type of the update is checked only when the sizes arrive.
+  /// Handles a request that announces packets. The type of the update in START is ignored; the
+  /// sizes are checked when they arrive.
   private mutating func expect(_ next: Expected, _ bytes: [UInt8]) {
     guard bytes.count >= 2 else { return answer(bytes[0], .failed) }
     expected = next

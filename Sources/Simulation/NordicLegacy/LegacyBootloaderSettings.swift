@@ -13,11 +13,12 @@ public struct LegacyBootloaderSettings: Hashable, Sendable {
     case infinitime
   }
 
-  /// The method that starts the bootloader of SDK 11.
+  /// The method that starts the bootloader of SDK 11 or Adafruit's.
   public enum Entry: String, CaseIterable, Sendable {
     /// A write to the application's Control Point. The bootloader uses the next address.
     case buttonless
-    /// A button. The bootloader runs at the first boot, regardless of the flash content.
+    /// A button. The bootloader runs at each boot until a new image has started, regardless of the
+    /// flash content.
     case button
   }
 
@@ -62,7 +63,8 @@ public struct LegacyBootloaderSettings: Hashable, Sendable {
   public var deviceRevision: UInt16 = 0x0001
   /// The id of the SoftDevice in flash, as used in the list of an init packet.
   public var softDevice: UInt16 = 0x0064
-  /// Whether the user of the watch has disabled updates: writes are rejected with 0x08.
+  /// Whether the user of the watch has disabled updates: writes to the Control Point are rejected
+  /// with 0x08.
   public var isDisabled = false
   /// The time after the last sizes, init packet, data or validation at which the bootloader resets;
   /// `nil` = the default of the variant: 120 s, or Adafruit's 360 s.

@@ -44,7 +44,8 @@ final class LegacyFirmware: BoardFirmware {
 
   var running: SlotImage { state.withLock { $0.bootRecord.images[$0.bootRecord.active] } }
 
-  /// Returns the image in flash; a running bootloader may have erased the application.
+  /// Returns the image in flash; empty if a running bootloader has erased or changed the
+  /// application.
   func runningImage() throws(FlashFault) -> [UInt8] {
     let record = try loader.newestRecord() ?? state.withLock { $0.bootRecord }
     return try isWhole(record) ? loader.image(of: record) : []
@@ -101,7 +102,7 @@ final class LegacyFirmware: BoardFirmware {
   }
 
   /// Returns whether the image matches the checksum in the settings; the bootloader starts no other
-  /// image. With two banks the running image is never overwritten.
+  /// image. Always true with two banks, because the running image is never overwritten.
   private func isWhole(_ record: BootRecord) throws(FlashFault) -> Bool {
     guard hasOneBank else { return true }
     let image = record.images[record.active]

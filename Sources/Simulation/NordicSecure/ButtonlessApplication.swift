@@ -1,7 +1,8 @@
 import OtaflashATT
 import OtaflashGATT
 
-/// An application with a Buttonless DFU characteristic: on request, it resets into the bootloader.
+/// An application. Unless only a button starts the bootloader, the application has a Buttonless DFU
+/// characteristic, and resets into the bootloader on request.
 final class ButtonlessApplication: BoardProgram {
   let server: GATTServer
   let advertisement: Advertisement
@@ -99,11 +100,11 @@ final class ButtonlessApplication: BoardProgram {
   }
 }
 
-/// The rules of the characteristic.
+/// The rules of the Buttonless DFU characteristic.
 struct ButtonlessState: Sendable {
   private enum Phase: Sendable {
     case running
-    /// The answer was passed to the stack.
+    /// The host has requested the reset, but has not confirmed the answer yet.
     case answered
     case leaving(at: LinkInstant?)
   }

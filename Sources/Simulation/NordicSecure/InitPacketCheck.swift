@@ -1,6 +1,6 @@
 import Crypto
 
-/// The checks of an init packet by a Secure DFU bootloader, in its order.
+/// The checks of an init packet, in the order in which a Secure DFU bootloader performs them.
 struct InitPacketCheck: Sendable {
   /// The public key that verifies signatures, 64 bytes (X, Y); `nil` = no verification.
   let key: [UInt8]?

@@ -4,8 +4,8 @@ import OtaflashFirmware
 /// so a write that a power loss interrupts leaves the previous record.
 struct RecordPages: Sendable {
   private static let magic: UInt32 = 0x3143_4552
-  /// The header: magic, sequence number, length. The CRC32 of header and content follows the
-  /// content.
+  /// The size of the header: magic, sequence number, length. The CRC32 of header and content
+  /// follows the content.
   private static let headerBytes = 12
   private static let checksumBytes = 4
 
@@ -13,7 +13,7 @@ struct RecordPages: Sendable {
   /// The addresses of the two pages.
   let pages: [Int]
 
-  /// Returns the newest complete record.
+  /// Returns the newest complete record; `nil` if no page contains a complete record.
   func newest() throws(FlashFault) -> (sequence: UInt32, content: [UInt8])? {
     var newest: (sequence: UInt32, content: [UInt8])?
     for page in pages {

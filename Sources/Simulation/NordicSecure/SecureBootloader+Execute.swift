@@ -1,7 +1,7 @@
 import Crypto
 import OtaflashFirmware
 
-/// Executes objects: checks an init packet, or stores image bytes permanently.
+/// Executes objects: checks an init packet, or completes a data object.
 extension SecureBootloader {
   mutating func execute() {
     switch currentType {

@@ -1,9 +1,9 @@
 import OtaflashFirmware
 
-/// The Packet characteristic: bytes of the object created last.
+/// The Packet characteristic: bytes of the object that was created or selected last.
 extension SecureBootloader {
-  /// Handles a packet. A packet that does not fit is dropped without an error, unless a receipt is
-  /// due.
+  /// Handles a packet. A packet without a free buffer is dropped without an error; another rejected
+  /// packet is reported only if a receipt is due.
   mutating func packetWritten(_ bytes: [UInt8]) {
     guard !bytes.isEmpty, buffersInUse < Self.packetBuffers else { return }
     let refusal: SecureResult? =
@@ -22,8 +22,8 @@ extension SecureBootloader {
     return nil
   }
 
-  /// Queues a packet for the flash. If the queue is full, the packet is dropped without an error;
-  /// the host detects the loss by the checksum.
+  /// Queues a packet for the flash. If the queue is full or the address is not aligned, the packet
+  /// is dropped without an error; the host detects the loss by the checksum.
   private mutating func queueForFlash(_ bytes: [UInt8]) -> SecureResult? {
     guard image != nil else { return .operationNotPermitted }
     guard queued.offset - executed.offset + bytes.count <= objectSize else {

@@ -7,7 +7,7 @@ struct SecureBootloader: DFUMachine {
   /// The number of packets, regardless of their size, that the bootloader buffers until they are in
   /// flash.
   static let packetBuffers = 17
-  /// The maximum number of queued flash operations, including the running operation.
+  /// The capacity of the flash queue in entries, including the entry of the running operation.
   static let flashOperations = 16
   /// The maximum length of a Control Point value in bytes.
   static let controlBytesMaximum = 23
@@ -34,7 +34,7 @@ struct SecureBootloader: DFUMachine {
   let settings: SecureBootloaderSettings
   /// The time without a request after which the bootloader resets.
   let silenceLimit: Duration?
-  /// The slot that receives the image.
+  /// The address of the slot that receives the image.
   let slot: Int
   let pages: RecordPages
   let bootPages: Bootloader

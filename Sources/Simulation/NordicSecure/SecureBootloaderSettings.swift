@@ -10,7 +10,8 @@ public struct SecureBootloaderSettings: Hashable, Sendable {
     case bonded
     /// The experimental buttonless service of SDK 12.
     case experimental
-    /// A button. The bootloader runs at the first boot, regardless of the flash content.
+    /// A button. The bootloader runs at each boot until a new application has started, regardless
+    /// of the flash content.
     case button
   }
 
@@ -28,7 +29,7 @@ public struct SecureBootloaderSettings: Hashable, Sendable {
     case sample
     /// A custom key: X and Y, 64 bytes.
     case own([UInt8])
-    /// No key: signatures are not verified. No released bootloader works this way.
+    /// No key: signatures are not verified, as by the bootloader of a micro:bit V2.
     case none
   }
 

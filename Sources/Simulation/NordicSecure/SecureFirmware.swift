@@ -71,7 +71,7 @@ final class SecureFirmware: BoardFirmware {
     }
   }
 
-  /// Returns the image in flash; a running bootloader may have invalidated the application.
+  /// Returns the image in flash; empty if a running bootloader has invalidated the application.
   func runningImage() throws(FlashFault) -> [UInt8] {
     let (bootRecord, record) = state.withLock { ($0.bootRecord, $0.record) }
     let newest = try pages.newest().flatMap { SecureRecord(decoding: $0.content) } ?? record
@@ -107,7 +107,7 @@ final class SecureFirmware: BoardFirmware {
       flashTime: outcome == .activated ? loader.exchangeTime(image, movesPerPage: 1) : .zero)
   }
 
-  /// Reads the state from flash, because nothing else survives a reset.
+  /// Reads the records from flash, because their copies in memory do not survive a reset.
   private func readFlash() throws(FlashFault) {
     if let bootRecord = try loader.newestRecord() {
       state.withLock { $0.bootRecord = bootRecord }
@@ -170,7 +170,8 @@ final class SecureFirmware: BoardFirmware {
 
   // MARK: From the programs
 
-  /// Called when the application resets into the bootloader, which then advertises this name.
+  /// Called when the application resets into the bootloader, which then advertises this name; `nil`
+  /// = the default name.
   func enterBootloader(named name: String?) {
     state.withLock {
       $0.entersBootloader = true

@@ -11,7 +11,7 @@ struct SecureRecord: Equatable, Sendable {
 
   var applicationVersion: UInt32
   var bootloaderVersion: UInt32
-  /// No application can run, because its bank is being written.
+  /// Whether no application can run, because the bank of the application is being written.
   var isApplicationGone = false
   var pending = Pending.nothing
   /// The version after the activation.

@@ -1,7 +1,7 @@
 import OtaflashATT
 
 /// The rules of a bootloader with a Control Point and a Packet characteristic, as in Secure and
-/// legacy DFU. The protocol is independent of link and clock.
+/// legacy DFU. Conforming types are independent of link and clock.
 protocol DFUMachine: Sendable {
   associatedtype FlashPurpose: Sendable
 

@@ -8,7 +8,7 @@ final class DFUUnit<Machine: DFUMachine>: Sendable {
     var machine: Machine
     /// The time of the last event that restarted the inactivity timer.
     var lastSign: LinkInstant
-    /// The time of the device's reset; set when the machine requests the reset.
+    /// The time at which the boot ends; set when the machine requests a reset or an activation.
     var end: LinkInstant?
     var isOver = false
     var random: SeededRandom
@@ -81,7 +81,8 @@ final class DFUUnit<Machine: DFUMachine>: Sendable {
     }
   }
 
-  /// Returns the time until the next timer expires.
+  /// Handles a timer that has expired. Returns the time until the next timer expires; `nil` = no
+  /// timer runs.
   private func timeLeft(in state: inout State, at now: LinkInstant) -> Duration? {
     if state.machine.request != nil {
       let end = state.end ?? now.advanced(by: parts.answerTime)

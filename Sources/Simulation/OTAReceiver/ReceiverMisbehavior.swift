@@ -100,7 +100,7 @@ struct ReceiverMisbehavior {
 
   /// Returns the answer to RESUME POINT or BEGIN with the state of an unknown image. The answer to
   /// RESUME POINT is 83, result, size, crc32, next offset, crc32 of the held bytes; the answer to
-  /// BEGIN is 86, result, next offset, crc32. The second BEGIN is answered correctly.
+  /// BEGIN is 86, result, next offset, crc32. Only the first answer to BEGIN is changed.
   private mutating func claimingForeignState(_ answer: [UInt8]) -> [UInt8] {
     guard answer.count >= 10, answer[1] == 0 else { return answer }
     switch answer[0] {

@@ -229,8 +229,8 @@ extension ReceiverMachine {
     }
   }
 
-  /// Sets the optional callbacks. `may_erase` always permits an erase, because the receiver itself
-  /// keeps the old image until the trial of the new image has ended.
+  /// Sets the options and the optional callbacks. `may_erase` always permits an erase, because the
+  /// receiver itself keeps the old image until the trial of the new image has ended.
   private func setOptions() {
     config.pointee.erase_ahead = kind.erasesAhead
     if kind.keepsPages && !kind.erasesAhead { config.pointee.page_buffer = page }

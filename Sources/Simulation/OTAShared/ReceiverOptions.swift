@@ -21,7 +21,8 @@ struct ReceiverOptions: Hashable, Sendable {
   /// Whether the device erases pages of its slot before their data arrives, and the complete slot
   /// while the slot holds no data (14).
   var erasesAhead = false
-  /// Whether the device neither erases nor writes a page that already holds its data (15).
+  /// Whether the device neither erases nor writes a page that already holds its data (15). Has no
+  /// effect with `erasesAhead`.
   var keepsPages = false
   /// The formats of patches that the device reports, as OTA_DELTA_LEVEL: 1 = format 1, 2 = also
   /// format 2 with heatshrink, 3 = also the range coder.

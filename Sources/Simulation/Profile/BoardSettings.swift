@@ -5,7 +5,7 @@ import OtaflashGATT
 public struct BoardSettings: Hashable, Sendable {
   /// The way in which the host detects a reset of the device.
   public enum LinkDrop: String, CaseIterable, Sendable {
-    /// The device stops sending; the host detects it after the supervision timeout.
+    /// The device stops sending; the host detects the loss after the supervision timeout.
     case timeout
     /// The device ends the connection first.
     case close
@@ -49,7 +49,7 @@ public struct BoardSettings: Hashable, Sendable {
   public var radio = RadioModel()
   /// The largest ATT_MTU that the device agrees to, 23…517.
   public var mtu = 517
-  /// The time to erase one page of 4 KiB.
+  /// The time to erase one page.
   public var eraseTime: Duration = .milliseconds(85)
   /// The time to write 4 KiB.
   public var writeTimePer4KiB: Duration = .milliseconds(40)
@@ -65,7 +65,7 @@ public struct BoardSettings: Hashable, Sendable {
   public var hardware = HardwareID(0x0000_A001)
   /// The authorization key; `nil` = the device requires no authorization.
   public var key: [UInt8]?
-  /// The time from a reset to the first advertisement.
+  /// The time from a reset to the first advertisement, without the bootloader's flash operations.
   public var bootTime: Duration = .milliseconds(300)
   /// Whether new images run on trial until the host confirms them.
   public var startsOnTrial = false

@@ -1,5 +1,6 @@
 /// An injected fault of a simulated device. The raw value is the fault's name in profiles:
-/// `sim:NAME`, or `NAME` and `NAME=value` among the keys of another profile.
+/// `sim:NAME`, or `NAME` and `NAME=value` among the keys of another profile. The cases name the
+/// messages of the OTA service; other kinds apply the fault to their corresponding messages.
 package enum Fault: String, CaseIterable, Sendable {
   /// The radio fails, once, after this number of PDUs in both directions together.
   case cutAtPDU = "cut-at-pdu"
@@ -56,8 +57,8 @@ package enum Fault: String, CaseIterable, Sendable {
   case foreignState = "foreign-state"
   /// After activation, the new image runs under an address that the host does not search for.
   case newAddress = "new-address"
-  /// One PDU of the device, whose number is counted from 1, is sent half a second before the host's
-  /// timeout.
+  /// One PDU of the device, whose number is counted from 1, is delayed until half a second before
+  /// the ATT transaction timeout of the host.
   case latePDU = "late-pdu"
   /// Before this share of the device's PDUs, 0…1, a PDU of random bytes is sent.
   case nonsensePDUs = "nonsense-pdus"
@@ -141,7 +142,8 @@ extension Fault {
     }
   }
 
-  /// The faults that apply to all devices: the link, the adapter, the flash, the reset.
+  /// The faults that do not depend on the update protocol, such as faults of the link, the adapter,
+  /// the flash and the reset.
   static let ofAnyDevice: Set<Fault> = [
     .cutAtPDU, .cutAfter, .resetAtFlashOperation, .torn, .notificationLoss, .busyForever,
     .badBlock, .neverReturns, .comesBackOld, .reverts, .adapterVanishes, .silent, .mtuLie,
@@ -172,7 +174,7 @@ package struct FaultPlan: Hashable, Sendable {
 
   var isEmpty: Bool { entries.isEmpty }
 
-  /// Whether the plan contains a fault that does not apply to all devices.
+  /// Whether the plan contains a fault that depends on the update protocol.
   var misbehaves: Bool { entries.contains { !Fault.ofAnyDevice.contains($0.fault) } }
 
   func contains(_ fault: Fault) -> Bool { value(of: fault) != nil }

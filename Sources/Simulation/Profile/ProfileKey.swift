@@ -1,7 +1,7 @@
 import OtaflashATT
 import OtaflashFirmware
 
-/// The keys of a profile, except faults: each changes one of the settings.
+/// The keys of a profile, except faults: each key changes a setting.
 package enum ProfileKey: String, CaseIterable, Sendable {
   case seed, interval, phy, ll, loss, errors, mtu, erase, write, buffers, queue, ring, slot, version
   case hardware, key, boot, trial, response, drop, security, battery, log, address

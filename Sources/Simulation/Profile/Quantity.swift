@@ -26,7 +26,7 @@ enum Quantity {
     return value / 100
   }
 
-  /// Parses `512K`, `1M`, or a number of bytes.
+  /// Parses `512K`, `1M`, or a number of bytes; the number before `K` or `M` is at most 4096.
   static func size(_ text: String) -> Int? {
     for (unit, bytes) in [("K", 1 << 10), ("M", 1 << 20)] where text.hasSuffix(unit) {
       return natural(text.dropLast()).flatMap { $0 <= 4096 ? $0 * bytes : nil }

@@ -26,7 +26,8 @@ struct ConnectionState {
     case over
   }
 
-  /// The packets of one exchange, and whether the event continues after it.
+  /// The payload sizes of the two packets of an exchange in bytes (`nil` = an empty packet),
+  /// whether a side has more data to send, and the duration.
   struct PacketPair {
     let central: Int?
     let peripheral: Int?
@@ -103,7 +104,7 @@ extension ConnectionState {
     return .nothing
   }
 
-  /// Ends the link for one side; later reasons do not replace an earlier one.
+  /// Ends the link for one side; a later reason does not replace the first reason.
   mutating func end(_ role: ConnectionRole, with loss: LinkLoss) {
     guard self[role].loss == nil else { return }
     self[role].loss = loss
@@ -131,7 +132,8 @@ extension ConnectionState {
     wrongInARow = (0, 0)
   }
 
-  /// Returns the next packet pair of the event, or `nil` if nothing is to be sent or no pair fits.
+  /// Returns the next packet pair of the event; `nil` if the event ends, because nothing is to be
+  /// sent, no pair fits, the event has its maximum number of pairs, or the radio has stopped.
   ///
   /// - Parameters:
   ///   - pairs: the number of packet pairs so far in this event.

@@ -48,10 +48,11 @@ struct FragmentLane {
     fragmentArrived = false
   }
 
-  /// Returns the payload of the next packet, or `nil` if nothing may be sent in this event.
+  /// Returns the payload size of the next packet in bytes, or `nil` if nothing may be sent in this
+  /// event.
   ///
-  /// - Parameter event: PDUs written since the start of this event are excluded; `nil` = no PDU is
-  ///   excluded.
+  /// - Parameter event: PDUs written since the start of this event are excluded, unless they
+  ///   continue a stream; `nil` = no PDU is excluded.
   func nextPayload(writtenBefore event: Int?) -> Int? {
     guard let first = waiting.first, isOpen(first, event) else { return nil }
     return min(first.bytes - acknowledged, payloadMaximum)
@@ -70,8 +71,8 @@ struct FragmentLane {
     return entry.writtenInEvent < event || entry.continuesStream
   }
 
-  /// Handles the arrival of the next packet. Returns the PDU if this was its last fragment and the
-  /// packet is not a repetition.
+  /// Handles the arrival of the next packet. Returns the PDU if the packet contains the last
+  /// fragment of the PDU and is not a repetition.
   mutating func arrive() -> [UInt8]? {
     guard let first = waiting.first, !fragmentArrived else { return nil }
     fragmentArrived = true

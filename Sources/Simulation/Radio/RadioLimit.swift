@@ -11,8 +11,9 @@ extension RadioModel {
     return Double(mtu - Self.attWriteHeaderBytes) / Double(microseconds) * 1e6
   }
 
-  /// Returns the rate of Write Commands of `mtu` bytes in complete packet pairs per connection
-  /// event: the mean over the cycle of events that split PDUs. 0 if a packet does not fit an event.
+  /// Returns the rate of Write Commands of `mtu` bytes if each connection event contains as many
+  /// complete packet pairs as fit: the mean over a cycle of events, because events can end within a
+  /// PDU. 0 if a packet does not fit an event.
   public func eventPackedLimit(mtu: Int) -> Double {
     let fragments = fragments(ofPDU: mtu)
     // The position in a PDU at which the next event starts depends on the position at which this
@@ -38,9 +39,9 @@ extension RadioModel {
   }
 
   /// Returns the rate of Write Requests of `mtu` bytes, each sent after the response to the
-  /// previous request: one per event if the response arrives in the same event, otherwise one in
-  /// two events. If a PDU is longer than an event, more events are needed. 0 if a packet does not
-  /// fit an event.
+  /// previous request: one request per event if the response arrives in the same event, otherwise
+  /// one in two events. If a PDU is longer than an event, more events are needed. 0 if a packet
+  /// does not fit an event.
   public func writeRequestLimit(mtu: Int) -> Double {
     let fragments = fragments(ofPDU: mtu)
     var events = 0

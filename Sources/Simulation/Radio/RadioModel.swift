@@ -11,9 +11,9 @@ public struct RadioModel: Hashable, Sendable {
     case next
   }
 
-  /// The L2CAP basic header: length and channel (Core 5.4, Vol 3, Part A, 3.1).
+  /// The size of the L2CAP basic header: length and channel (Core 5.4, Vol 3, Part A, 3.1).
   static let l2capHeaderBytes = 4
-  /// Opcode and handle before the value of a write or notification.
+  /// The size of opcode and handle before the value of a write or notification.
   static let attWriteHeaderBytes = 3
 
   /// The PHY of both directions.
@@ -63,7 +63,8 @@ public struct RadioModel: Hashable, Sendable {
       + airTimeMicroseconds(payload: peripheral)
   }
 
-  /// Returns the link-layer payloads that carry an ATT PDU with its L2CAP header.
+  /// Returns the sizes in bytes of the link-layer payloads that carry an ATT PDU of `bytes` bytes
+  /// with its L2CAP header.
   package func fragments(ofPDU bytes: Int) -> [Int] {
     var rest = bytes + Self.l2capHeaderBytes
     var fragments: [Int] = []
@@ -81,7 +82,8 @@ public struct RadioModel: Hashable, Sendable {
       eventLengthLimitMicroseconds ?? .max)
   }
 
-  /// The maximum number of packet pairs per event in one direction, as far as counts limit it.
+  /// The maximum number of packet pairs per event by the counts of the model, regardless of the
+  /// duration of the event.
   var pairsPerEventMaximum: Int {
     min(packetPairsPerEventLimit ?? .max, controllerBuffers ?? .max)
   }
@@ -99,7 +101,7 @@ public enum RadioModelFault: Error, Equatable, Sendable {
   case packetLongerThanEvent(packetMicroseconds: Int, eventMicroseconds: Int)
   /// A share is outside 0...1.
   case packetErrorRateOutOfRange
-  /// A count of packets, buffers or events is less than 1.
+  /// A count of packets, buffers, CRC errors or bytes is less than 1.
   case countNotPositive(name: String)
 }
 

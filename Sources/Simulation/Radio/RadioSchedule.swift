@@ -74,7 +74,8 @@ struct RadioSchedule: Sendable {
     if !hasData { seats[link]?.skipped = 0 }
   }
 
-  /// Returns the middle of the longest stretch of an interval in which no other link has an anchor.
+  /// Returns the offset from `now` to the middle of the longest stretch of an interval in which no
+  /// other link has an anchor; the complete interval if there are no other links.
   private func offsetOfLargestGap(interval: Int, from now: Int) -> Int {
     var taken: [Int] = []
     for case let seat? in seats {
@@ -147,7 +148,7 @@ extension RadioSchedule {
 }
 
 extension Duration {
-  /// The quotient, rounded towards zero.
+  /// The duration in microseconds, rounded toward zero.
   var wholeMicroseconds: Int {
     let (seconds, attoseconds) = components
     return Int(seconds) * 1_000_000 + Int(attoseconds / 1_000_000_000_000)

@@ -21,7 +21,7 @@ package final class SharedRadio: Sendable {
 
   package init() {}
 
-  /// The time on air of all data so far, without empty packets.
+  /// The duration of all packet pairs with data so far, without the empty pairs of idle links.
   package var airTime: Duration { .microseconds(state.withLock { $0.schedule.airTime }) }
 
   /// The number of open links.

@@ -8,7 +8,7 @@ import Synchronization
 /// deadline, so time does not drift on a real clock. While neither side has data, no events are
 /// processed.
 ///
-/// The connection does not share the air unless it receives a shared radio.
+/// The connection shares air time with other connections only if `air` is a shared radio.
 package final class SimulatedConnection: Sendable {
   private struct Signals {
     let room = WakeSignal()
@@ -81,8 +81,8 @@ package final class SimulatedConnection: Sendable {
   /// The number of PDUs that have arrived, in both directions together.
   package var pdusDelivered: Int { state.withLock { $0.pdusDelivered } }
 
-  /// Drives the link layer until both sides have detected the end of the link. Cancelling the task
-  /// ends the link as if both sides had moved out of range.
+  /// Drives the link layer until both sides have detected the end of the link. If the task is
+  /// cancelled, both sides immediately detect a supervision timeout.
   package func run() async {
     let anchors = joinRadio()
     defer { if let link = anchors.link { air?.leave(link) } }
@@ -129,10 +129,11 @@ package final class SimulatedConnection: Sendable {
     }
   }
 
-  /// The usual lateness of a timer on a real clock, in microseconds; the event compensates for it.
+  /// The maximum lateness of a timer on a real clock, in microseconds, for which an event
+  /// compensates.
   private static let latenessMaximum = 1000
 
-  /// Whether the clock runs in real time. An accelerated clock is always later than its deadlines,
+  /// Whether the clock is not accelerated. An accelerated clock is always later than its deadlines,
   /// but no simulated time is lost by this.
   private var isInRealTime: Bool { clock.minimumResolution <= .nanoseconds(1) }
 

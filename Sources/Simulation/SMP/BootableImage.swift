@@ -165,7 +165,7 @@ struct BootableImage: Equatable, Sendable {
     return loader.key?.hasSigned(records, covering: digest) ?? true
   }
 
-  /// The build configuration of an MCUboot.
+  /// The build configuration of MCUboot.
   struct Rules: Sendable {
     /// Whether MCUboot decompresses compressed images instead of rejecting them.
     var decompresses = false

@@ -1,5 +1,5 @@
-/// One image of a device that has several images: its flash area with two slots, and the
-/// bootloader's decision on them.
+/// One image of a device: its flash area with two slots, and the bootloader's decision on the
+/// slots.
 struct BootedImage: Sendable {
   let loader: Bootloader
   var record: BootRecord

@@ -1,8 +1,8 @@
 import OtaflashWire
 
 extension CBORItem {
-  /// The item with maps and lists of indefinite length (RFC 8949, 3.2.2), in the order of their
-  /// entries.
+  /// The encoded item, with maps and lists of indefinite length (RFC 8949, 3.2.2) in the order of
+  /// their entries.
   var encodedIndefinitely: [UInt8] {
     switch self {
     case .map(let map):

@@ -13,6 +13,8 @@ struct ImageKey: Hashable, Sendable {
   /// The key in DER: a `SubjectPublicKeyInfo`, or `RSAPublicKey` for an RSA key.
   private let encoded: [UInt8]
 
+  /// Returns `nil` if the text is not a key.
+  ///
   /// - Parameter text: the name of one of MCUboot's test keys, which are Zephyr's default for
   ///   signing images, or the DER of a public key in hexadecimal digits.
   init?(_ text: String) {
@@ -94,7 +96,7 @@ struct ImageKey: Hashable, Sendable {
 
 extension ImageKey {
   /// The public keys of MCUboot's source, by their file names (`root-….pem`). Their private keys
-  /// are public as well: a device that trusts them trusts every image.
+  /// are published as well: a device with such a key accepts images from any signer.
   static let mcuboot = [
     "root-ec-p256":
       "3059301306072a8648ce3d020106082a8648ce3d030107034200042acb403ce8feed5ba44995a1a91daee8"

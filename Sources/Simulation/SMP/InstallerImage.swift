@@ -8,11 +8,12 @@ struct InstallerImage: Sendable {
   private static let magic: [UInt8] = [0x92, 0x11, 0xF2, 0xE9]
   private static let entrySize = 24
   private static let loaderID: UInt8 = 2
-  /// A SoftDevice and a firmware loader.
+  /// The maximum number of images: a SoftDevice and a firmware loader.
   private static let imageCount = 2
 
-  /// The image of the firmware loader; `nil` if the table or an image is damaged, in which case
-  /// nothing is copied. The SoftDevice is not stored, because no command reports it.
+  /// The image of the firmware loader; empty if the installer contains no firmware loader; `nil` if
+  /// the table or an image is damaged, in which case nothing is copied. The SoftDevice is not
+  /// stored, because no command reports it.
   let loader: [UInt8]?
 
   /// Returns `nil` if the image is not an installer.
@@ -52,10 +53,10 @@ struct InstallerImage: Sendable {
 }
 
 extension SMPFirmware {
-  /// Runs an installer in the application's slot: copies the firmware loader to the second slot,
+  /// Runs the installer in the application's slot: copies the firmware loader to the second slot,
   /// and clears the installer's header.
   ///
-  /// - Returns: the duration of the flash operations.
+  /// - Returns: the duration of the flash operations; zero if the slot contains no installer.
   func runInstaller() throws(FlashFault) -> Duration {
     let layout = parts.settings.layout
     let slot = try parts.flash.read(layout.slot(0)..<layout.slot(1))

@@ -4,8 +4,9 @@ import OtaflashWire
 /// The data of the application in flash: a file system and the saved settings.
 ///
 /// Like LittleFS, the file system writes the data of an open file to unused pages, and stores the
-/// new content when the file is closed. After a loss of power, every file has its previous
-/// content. Two pages contain the directory; the page with the higher sequence number is valid.
+/// new content when the file is closed. After a loss of power, a file that was open has its
+/// previous content. Each of two pages contains a directory; the page with the higher sequence
+/// number is valid.
 struct SMPDataStore: Sendable {
   struct File: Equatable, Sendable {
     var size = 0
@@ -13,7 +14,7 @@ struct SMPDataStore: Sendable {
     var pages: [Int] = []
   }
 
-  /// The reason why the flash does not accept more data.
+  /// The error if no page is free, or if the directory exceeds its page.
   struct Full: Error, Equatable, Sendable {}
 
   /// The number of pages with the directory.
@@ -84,7 +85,8 @@ struct SMPDataStore: Sendable {
     return [.erase(page: address), .write(content + padding, at: address)]
   }
 
-  /// Adds an empty file, which is stored with the next change of the directory.
+  /// Adds an empty file if no file has this path; it is stored with the next change of the
+  /// directory.
   mutating func create(_ path: String) { files[path] = files[path] ?? File() }
 
   /// Replaces a file, and returns the operations that store the directory.

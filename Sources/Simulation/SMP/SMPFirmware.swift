@@ -183,7 +183,8 @@ final class SMPFirmware: BoardFirmware {
     return image.isStartable(in: bytes[...], by: rules)
   }
 
-  /// Erases a pending image that is damaged, as MCUboot does, so that it is no longer listed.
+  /// Erases the first page of a slot whose header is bootable, but whose image MCUboot would not
+  /// start, as MCUboot does, so that the image is no longer listed.
   private func dropUnsound(slot: Int, of layout: FlashLayout) throws(FlashFault) {
     let start = layout.slot(slot)
     let bytes = try parts.flash.read(start..<start + parts.settings.slotSize)
@@ -192,7 +193,7 @@ final class SMPFirmware: BoardFirmware {
     try parts.flash.perform(.erase(page: start))
   }
 
-  /// Selects the slot by its mark: pending on trial or permanently.
+  /// Selects the slot by the mark of the image: pending on trial, or pending permanently.
   private func chooseByMark(
     _ record: inout BootRecord, _ loader: Bootloader
   ) throws(FlashFault) -> Bootloader.Outcome {
@@ -213,7 +214,7 @@ final class SMPFirmware: BoardFirmware {
     return outcome
   }
 
-  /// Selects the slot with the higher version; the first slot if both versions are equal.
+  /// Selects the slot with the higher version; keeps the active slot if both versions are equal.
   private func chooseByVersion(
     _ record: inout BootRecord, _ loader: Bootloader
   ) throws(FlashFault) -> Bootloader.Outcome {
@@ -250,7 +251,8 @@ final class SMPFirmware: BoardFirmware {
 
   /// Keeps the state of a server for the next boot.
   ///
-  /// - Parameter isPowered: whether the power was not lost, so that the clock runs on.
+  /// - Parameter isPowered: whether the device had power without interruption, so that the clock
+  ///   keeps its time.
   func keep(_ server: SMPServer, isPowered: Bool) {
     state.withLock {
       $0.misbehavior = server.misbehavior

@@ -5,7 +5,8 @@ struct SMPOpenFile: Sendable {
   /// The offset that the server expects in the next request. A request at offset 0 does not reset
   /// it.
   var offset = 0
-  /// The announced length of an upload, or the length of a file that is read; 0 = unknown.
+  /// The announced length of an upload, or the length of a file that is read, in bytes; 0 =
+  /// unknown.
   var length = 0
   /// The content so far, without `tail`.
   private(set) var stored: SMPDataStore.File

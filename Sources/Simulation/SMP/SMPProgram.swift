@@ -13,7 +13,8 @@ final class SMPProgram: BoardProgram {
     /// The time at which the next request starts.
     var turn: LinkInstant?
     var isOver = false
-    /// The number of requests to the file group, and the time at which an open file is closed.
+    /// The number of requests to the file group at the last check, and the time at which an open
+    /// file is closed.
     var fileUses = 0
     var closing: LinkInstant?
     /// Whether the link has ended and the program restarts when the flash is idle.
@@ -23,9 +24,9 @@ final class SMPProgram: BoardProgram {
     var random: SeededRandom
   }
 
-  /// The vendor's default name (`nRF_BM_MCUmgr`).
+  /// The default name of the vendor's firmware loader.
   private static let loaderName = "nRF_BM_MCUmgr"
-  /// The time from the answer to a reset request until the reset.
+  /// The minimum time from the answer to a reset request until the reset.
   private static let resetDelay = Duration.milliseconds(250)
   /// The time from the arrival of a request, or the end of the previous request, until the queue's
   /// thread runs. The radio's threads have priority and fill buffers during this time.
@@ -174,7 +175,8 @@ final class SMPProgram: BoardProgram {
     return next.compactMap(\.self).min()
   }
 
-  /// Returns the time until the next work, if any is pending.
+  /// Starts the next request if its time is reached. Returns the time until the next request
+  /// starts; `nil` = no request waits.
   private func takeTurn(in state: inout State, at now: LinkInstant) -> Duration? {
     if let turn = state.turn, now >= turn {
       state.turn = nil
@@ -190,7 +192,7 @@ final class SMPProgram: BoardProgram {
   }
 
   /// Closes an open file after a time without requests (CONFIG_MCUMGR_GRP_FS_FILE_AUTOMATIC_IDLE_
-  /// CLOSE_TIME). Returns the time until then.
+  /// CLOSE_TIME). Returns the time until the file is closed; `nil` = no file is open.
   private func closeIdleFile(in state: inout State, at now: LinkInstant) -> Duration? {
     guard state.server.hasOpenFile else { return nil }
     if state.closing == nil || state.fileUses != state.server.fileUses {

@@ -34,8 +34,9 @@ struct SMPReassembly: Sendable {
     return headerBytes + (Int(bytes[2]) << 8 | Int(bytes[3]))
   }
 
-  /// Handles a write. Returns a complete message; a server that does not reassemble returns each
-  /// write as a message. The caller releases the buffer of the message (`releaseBuffers`).
+  /// Handles a write. Returns a complete message, or `nil` if the message is incomplete or dropped;
+  /// a server that does not reassemble returns each write as a message. The caller releases the
+  /// buffer of the message (`releaseBuffers`).
   mutating func received(_ fragment: [UInt8]) -> [UInt8]? {
     guard gathered != nil || takeBuffer() else { return nil }
     let bytes = (gathered ?? []) + fragment

@@ -35,7 +35,8 @@ extension SMPServer {
     guard settings.hasClock, !is2021, !isRecovery else { throw .general(.notSupported) }
   }
 
-  /// Parses six numbers; any character may separate two numbers. Days are only compared with 31.
+  /// Parses six numbers, and returns the seconds since 1970; `nil` if a number is missing or out of
+  /// range. Any character may separate two numbers. Days are only compared with 31.
   private static func seconds(_ text: String) -> Int? {
     let ranges = [1900...11_899, 1...12, 1...31, 0...23, 0...59, 0...59]
     var rest = Substring(text)
@@ -50,7 +51,7 @@ extension SMPServer {
     return days * 86_400 + fields[3] * 3_600 + fields[4] * 60 + fields[5]
   }
 
-  /// Returns the number of days since 1970-01-01, counted in years that start in March.
+  /// Returns the number of days since 1970-01-01. The calculation uses years that start in March.
   private static func day(year: Int, month: Int, _ day: Int) -> Int {
     let shifted = month < 3 ? year - 1 : year
     let days = shifted * 365 + shifted / 4 - shifted / 100 + shifted / 400

@@ -31,11 +31,11 @@ extension SMPServer {
 
   /// CONFIG_MCUMGR_GRP_FS_PATH_LEN.
   private static let pathMaximum = 64
-  /// The bytes of a response to a download that are not data.
+  /// The number of bytes in the response to a download request that are not data.
   private static let downloadOverhead = 40
   private static let chunkMinimum = 65
   static let mountPoint = "/lfs1"
-  /// A read-only file system with one file.
+  /// The mount point of a read-only file system with one file.
   private static let readOnlyMountPoint = "/rom"
   private static let builtIn = (path: "/rom/version.txt", content: Array("Zephyr\n".utf8))
 
@@ -63,8 +63,8 @@ extension SMPServer {
     }
   }
 
-  /// Closes the open file: the content of an upload is stored. Returns the flash operations; an
-  /// upload that finds no space keeps its previous content.
+  /// Closes the open file: the content of an upload is stored. Returns the flash operations; empty
+  /// if the file was not written, or if the flash is full.
   mutating func closeFile() -> [FlashOperation] {
     guard var file = openFile else { return [] }
     openFile = nil

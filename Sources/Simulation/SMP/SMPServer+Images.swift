@@ -1,10 +1,11 @@
 import OtaflashWire
 
-/// The list of images and the next image to run: commands 0 and 6 of the image management group.
+/// The list of images and the next image to run (command 0 of the image management group), and the
+/// slot information (command 6).
 extension SMPServer {
   private static let slotsPerImage = 2
 
-  /// Returns the content of a slot in flash.
+  /// Returns the content of a slot in flash; `nil` if the flash cannot be read.
   func slot(_ place: SlotPlace) -> [UInt8]? {
     let start = address(of: place)
     do throws(FlashFault) {
@@ -30,9 +31,9 @@ extension SMPServer {
     SlotPlace(image: image, slot: images[image].record.inactive)
   }
 
-  /// Returns the location of the slot with this number. Slots are numbered consecutively over all
-  /// images. The first slot of each image is the running slot, unless slot numbers denote positions
-  /// in flash.
+  /// Returns the location of the slot with this number; `nil` if there is no such slot. Slots are
+  /// numbered consecutively over all images. The first slot of each image is the running slot,
+  /// unless slot numbers denote positions in flash.
   func place(ofSlot number: Int) -> SlotPlace? {
     guard (0..<Self.slotsPerImage * images.count).contains(number) else { return nil }
     let (image, slot) = number.quotientAndRemainder(dividingBy: Self.slotsPerImage)
@@ -62,8 +63,8 @@ extension SMPServer {
     return SMPImage.State(slots: slots + [loaderSlot], splitStatus: 0)
   }
 
-  /// The firmware loader in the second slot. It accepts no uploads, because an installer or the
-  /// factory has written it.
+  /// The list entry of the firmware loader in the second slot. No upload writes this slot: the
+  /// factory or an installer has written the loader.
   private var loaderSlot: SMPImage.Slot {
     let installed = image(in: SlotPlace(image: 0, slot: 1))
     return SMPImage.Slot(
@@ -132,7 +133,7 @@ extension SMPServer {
       // image is pending.
       if !(is2021 && next.isPending) { next.isOnTrial = false }
     } else if !settings.mode.choosesByVersion {
-      // Two images cannot be pending at the same time.
+      // During a trial, the next reset starts the previous image: no other image can be marked.
       guard !next.isOnTrial else { throw .image(.alreadyPending) }
       next.isPending = true
       next.isPermanent = request.isConfirmed || !settings.mode.reverts

@@ -96,7 +96,7 @@ extension SMPServer {
     guard setting.name.hasPrefix(Self.root) else { throw .settings(.noSuchRoot) }
     guard let old = currentSettings[setting.name] else { throw .settings(.notFound) }
     guard setting.name != Self.readOnly else { throw .settings(.writeNotSupported) }
-    // A handler of an integer accepts only its size.
+    // The handler of a number accepts only values of its size.
     let isNumber = setting.name == "app/rate" || setting.name == "app/enabled"
     guard setting.value.count <= Self.valueMaximum, !isNumber || setting.value.count == old.count
     else { throw .settings(.noSuchRoot) }

@@ -27,7 +27,7 @@ extension SMPServer {
     guard !upload.isBroken else { throw .general(.unknown) }
     let data = whole(part.data, of: upload)
     if is2021 {
-      // Only the size of the flash limits the upload.
+      // The announced size does not limit the upload, only the size of the slot.
       guard upload.offset + data.count <= parts.settings.slotSize else { throw .general(.unknown) }
     } else {
       guard upload.offset + data.count <= upload.size else { throw .image(.overrun) }
@@ -104,7 +104,8 @@ extension SMPServer {
     }
   }
 
-  /// Stores the upload and answers when the flash operations are done.
+  /// Stores the state of an incomplete upload. Returns the flash operations and the answer that
+  /// follows them.
   private mutating func go(on upload: SMPUpload, after operations: [FlashOperation]) -> Work {
     if upload.isWhole {
       self.upload = nil
@@ -115,7 +116,8 @@ extension SMPServer {
       operations: operations, answer: .body(accepted(upload.offset, of: upload.size)))
   }
 
-  /// Returns the last answer of an upload: whether the content of flash matches the announced hash.
+  /// Returns the last answer of an upload. A server that compares images also reports whether the
+  /// content of flash matches the announced hash.
   mutating func end(of upload: SMPUpload) -> CBORMap {
     let matches =
       settings.comparesImages && upload.sha.count == 32
@@ -180,7 +182,9 @@ extension SMPServer {
     return erases.isEmpty ? parts.settings.slotSize : pages
   }
 
-  /// Returns whether a slot contains the running image, the next image, or the image to revert to.
+  /// Returns whether uploads and erases of a slot are refused, because the slot contains the
+  /// running image, the next image or the image to revert to, or because updates never use the
+  /// slot.
   private func isInUse(_ place: SlotPlace) -> Bool {
     if place == active(place.image) { return !isRecovery }
     let record = images[place.image].record

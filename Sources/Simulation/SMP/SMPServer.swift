@@ -14,12 +14,12 @@ struct SMPServer: Sendable {
 
   enum Answer: Sendable {
     case body(CBORMap)
-    /// The answer to the last bytes of an image; it is sent after the complete image in flash was
-    /// compared with its SHA-256.
+    /// The answer to the last bytes of an image, which is created after the complete image is in
+    /// flash, because the answer can contain the result of a comparison with the SHA-256.
     case uploadEnd(SMPUpload)
-    /// The boot record of an image contains a new decision.
+    /// The list of images, after a new boot record of one image has taken effect.
     case imageState(BootRecord, image: Int)
-    /// The request failed, but changed flash before.
+    /// The request is refused after its flash operations.
     case refusal(SMPServerRefusal)
   }
 
@@ -42,11 +42,12 @@ struct SMPServer: Sendable {
   let isRecovery: Bool
   var images: [BootedImage]
   var upload: SMPUpload?
-  /// Whether an upload or an erase of the application's image has started since the last check.
+  /// Whether an upload to the inactive slot of the application's image, or an erase of this slot,
+  /// has started since the last check.
   var hasTakenSlot = false
   var misbehavior: SMPMisbehavior
   private(set) var reassembly: SMPReassembly
-  /// The requested boot mode of a reset: 0 = the application.
+  /// The requested boot mode of a reset: 0 = the application; `nil` = no reset was requested.
   private(set) var resetMode: Int?
   /// The firmware loader's name that was set but not saved.
   var unsavedName: String?
@@ -133,7 +134,8 @@ struct SMPServer: Sendable {
     return true
   }
 
-  /// Discards the upload, because another service writes the slot.
+  /// Discards the upload, because another service writes the slot. Has no effect while a request is
+  /// in progress.
   mutating func resetUpload() {
     if job == nil { upload = nil }
   }
@@ -147,7 +149,7 @@ struct SMPServer: Sendable {
     return images[0].record
   }
 
-  /// Whether a request waits and none is in progress.
+  /// Whether a request waits and no request is in progress.
   var hasWork: Bool { job == nil && !waiting.isEmpty }
 
   /// Starts the next request. The response needs a separate buffer. If requests occupy all buffers,
@@ -311,7 +313,8 @@ struct SMPServer: Sendable {
     ).encoded + body
   }
 
-  /// Answers a message of which only the header can be read.
+  /// Answers a message with an error without reading its body. A message without a complete header
+  /// is not answered.
   private mutating func refuseUnread(_ bytes: [UInt8], _ error: GeneralError) {
     guard bytes.count >= SMPReassembly.headerBytes else { return }
     let map = CBORItem.map(Self.body(error))

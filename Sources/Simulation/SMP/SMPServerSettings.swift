@@ -145,13 +145,15 @@ public struct SMPServerSettings: Hashable, Sendable {
   package var hasShell = false
   /// Whether a message may be longer than one write.
   public var reassembles = true
-  /// Whether pages are erased progressively instead of the complete slot before the first byte.
+  /// Whether each page is erased when its data arrives, instead of all pages of the image before
+  /// the first byte.
   public var erasesProgressively = false
-  /// The release whose rules the server follows; it determines the defaults of the server's
-  /// information and of the write unit.
+  /// The release whose rules the server follows. The release determines the defaults of
+  /// `hasParameters`, `hasBootloaderInformation` and `writeUnit`.
   public var release = Release.zephyr2026
-  /// The number of bytes of which every upload request except the last must be a multiple: 1, or
-  /// the flash word of a server that writes without a buffer. `nil` = the default of the release.
+  /// The unit of upload data in bytes: of every upload request except the last, the server accepts
+  /// only complete units. 1, or the flash word of a server that writes without a buffer; `nil` =
+  /// the default of the release.
   public var writeUnit: Int?
   /// Whether an image in the slot is verified by its SHA-256 (IMG_ENABLE_IMAGE_CHECK), which the
   /// release of 2021 does not support.
@@ -168,8 +170,8 @@ public struct SMPServerSettings: Hashable, Sendable {
   var key: ImageKey?
   /// Whether the bootloader never starts an image with a lower version.
   public var forbidsDowngrade = false
-  /// The number of requests of the image group that are rejected as busy before the server
-  /// processes one.
+  /// The number of write requests to the image group that the server rejects as busy after each
+  /// boot. A server of 2021 rejects no request as busy.
   public var busyRequests = 0
   /// Whether the server rejects messages of the second version as too new.
   public var isVersion1 = false

@@ -3,7 +3,7 @@ import OtaflashFirmware
 /// The server's state of an upload. The state is only in memory: a reset discards it.
 struct SMPUpload: Equatable, Sendable {
   let size: Int
-  /// The SHA-256 of the complete file, a prefix of it, or empty.
+  /// The announced SHA-256 of the complete file, or a prefix of this hash; empty = not announced.
   let sha: [UInt8]
   /// The slot that receives the image.
   let place: SlotPlace

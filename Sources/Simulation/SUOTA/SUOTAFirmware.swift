@@ -64,7 +64,8 @@ final class SUOTAFirmware: BoardFirmware {
     return Boot(program: program, isActivation: isNew)
   }
 
-  /// The Firmware Revision is the version of the SDK, as in the examples of the SDKs.
+  /// Returns the Device Information Service, if the application has this service. The Firmware
+  /// Revision is the version of the SDK, as in the examples of the SDKs.
   private func information(of image: SlotImage) -> LocalService? {
     guard settings.hasDeviceInformation else { return nil }
     return .deviceInformation([

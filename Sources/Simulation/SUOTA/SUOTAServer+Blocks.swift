@@ -3,9 +3,9 @@ import OtaflashFirmware
 /// The receiver of the DA1453x and DA1458x: each block has exactly PATCH_LEN bytes, and is reported
 /// after it was written.
 extension SUOTAServer {
-  /// The first address of the second and third image bank is the highest.
+  /// The highest number of a bank in a command that starts a transfer.
   private static let bankMaximum = 2
-  /// The XOR byte after the image.
+  /// The number of bytes that may follow the image: the XOR byte.
   private static let checksumSize = 1
 
   mutating func blockCommand(_ value: UInt32) {

@@ -3,7 +3,7 @@ import OtaflashFirmware
 /// The receiver of the DA1468x and DA1469x: PATCH_LEN only counts received bytes, and the CRC32 is
 /// compared at the end.
 extension SUOTAServer {
-  /// The buffer between PATCH_DATA and flash.
+  /// The size of the buffer between PATCH_DATA and flash, in bytes.
   private static let bufferSize = 512
 
   /// Commands that the receiver does not know are ignored.

@@ -95,7 +95,7 @@ struct SUOTAServer: Sendable {
   /// Whether the receiver of the DA1468x and DA1469x runs.
   var isStream: Bool { settings.chip != .da1453x }
 
-  /// Whether all writes are processed.
+  /// Whether all writes are processed, or a restart is requested.
   var isIdle: Bool { request != nil || queue.isIdle && pool.isEmpty && open == nil }
 
   // MARK: Writes of the host
@@ -214,6 +214,7 @@ struct SUOTAServer: Sendable {
     hasStarted = false
   }
 
-  /// The restart into a valid image, or into the same image.
+  /// The request to restart: with the received image if this image is marked as valid, otherwise
+  /// with the running image.
   var restart: Request { bootRecord.isPending ? .activate : .reset }
 }

@@ -31,11 +31,12 @@ public struct SUOTASettings: Hashable, Sendable {
   public var bufferSize = 512
   /// The longest PATCH_DATA in bytes, 20…509.
   public var dataSize = 244
-  /// Whether the service reports its version, the length of PATCH_DATA and the ATT_MTU (1.3).
+  /// Whether the service reports its version (1.3), the length of PATCH_DATA and the ATT_MTU.
   public var reportsSizes = true
   /// The time at which a DA1453x or DA1458x erases its flash.
   public var erasing = Erasing.image
-  /// The bytes of writes that wait while the chip uses its flash; further writes are dropped.
+  /// The maximum number of bytes in writes that wait while the chip uses its flash; further writes
+  /// are dropped.
   public var poolSize = 3072
   /// Whether a DA1468x or DA1469x restarts instead of reporting an error of the image.
   public var asserts = false

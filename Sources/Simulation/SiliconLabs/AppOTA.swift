@@ -47,8 +47,8 @@ struct AppOTA: SilabsMachine {
     if case .failed(let code) = phase { code } else { nil }
   }
 
-  /// Starts to erase the slot. The request always succeeds; data is refused until the slot is
-  /// erased.
+  /// Starts to erase the slot, unless the slot is already blank or being erased, or a file is being
+  /// verified or installed. The request always succeeds; data is refused until the slot is erased.
   mutating func begin(after connected: Duration) -> (refusal: ATTErrorCode?, [FlashOperation]) {
     switch phase {
     case .erasing, .verifying, .installing,
@@ -87,7 +87,7 @@ struct AppOTA: SilabsMachine {
     return (nil, [.write(words, at: slot + received - held.count)])
   }
 
-  /// Records the request, and does nothing.
+  /// Does nothing: real application OTA only records the request.
   mutating func close() {}
 
   mutating func flashFailed() { phase = .failed(.silabsWriteFailed) }
@@ -131,7 +131,10 @@ struct AppOTA: SilabsMachine {
 struct StoredProgram: Sendable {
   let bytes: [UInt8]
 
-  /// Returns `nil` if the file is wrong or its program is outside of the application's area.
+  /// Returns `nil` if the file is wrong or contains no program, or if a part of the program is
+  /// outside of the application's area.
+  ///
+  /// - Parameter sizeMaximum: the size of the area in bytes.
   init?(_ file: [UInt8], requiresSignature: Bool, sizeMaximum: Int) {
     var stream = GBLStream(requiresSignature: requiresSignature)
     let parts: [GBLStream.Part]

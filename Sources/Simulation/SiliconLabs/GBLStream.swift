@@ -25,7 +25,7 @@ struct GBLStream: Sendable {
   }
 
   /// The tags that a loader accepts, with their positions in the order; a tag with an odd position
-  /// occurs once.
+  /// occurs at most once.
   private static let positions: [UInt32: Int] = [
     Tag.header: 1, 0x76A6_17EB: 2, 0xFA06_06FA: 3, 0xF40A_0AF4: 5, 0x5EA6_17EB: 7, 0xF509_09F5: 9,
     Tag.program: 10, Tag.eraseAndProgram: 10, 0xFD05_05FD: 10, 0xFD07_07FD: 10, 0xF608_08F6: 10,
@@ -123,7 +123,7 @@ struct GBLStream: Sendable {
       address = consume(4).littleEndianWord(at: 0)
       return nil
     }
-    // Whole words, except at the end of the tag.
+    // Complete words, except at the end of the tag.
     let count = left <= held.count ? left : held.count & ~3
     let part = Part(address: address, bytes: consume(count))
     address &+= UInt32(count)

@@ -11,12 +11,12 @@ final class SilabsFirmware: BoardFirmware {
     var entersLoader = false
     /// Whether a transfer over the loader was interrupted before the first boot.
     var lacksApplication: Bool
-    /// The application of the last boot, to recognize a new one.
+    /// The CRC32 of the application at the last boot, to recognize a new application.
     var booted: UInt32
     var hasActivated = false
   }
 
-  /// `protocol version 1.0, AppLoader 2.4.3.0, bootloader 2.4.3`, as in a loader of SDK 4.4.
+  /// The versions of the AppLoader (2.4.3.0) and the bootloader (2.4.3) in SDK 4.4.
   private static let loaderVersion: [UInt8] = [2, 0, 4, 0, 3, 0, 0, 0]
   private static let bootloaderVersion: [UInt8] = [3, 0, 4, 2]
   private static let loaderName = "OTA"
@@ -44,7 +44,8 @@ final class SilabsFirmware: BoardFirmware {
 
   var running: SlotImage { state.withLock { $0.bootRecord.images[0] } }
 
-  /// Returns the GBL file with one program tag that creates the application in flash.
+  /// Returns the GBL file with one program tag that creates the application in flash; empty if the
+  /// application is incomplete.
   func runningImage() throws(FlashFault) -> [UInt8] {
     let record = try loader.newestRecord() ?? state.withLock { $0.bootRecord }
     guard try isWhole(record) else { return [] }

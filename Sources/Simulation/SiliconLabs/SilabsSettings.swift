@@ -42,7 +42,7 @@ public struct SilabsSettings: Hashable, Sendable {
   public var inactivity: Duration?
   /// Whether the device accepts only signed files. The simulation does not verify the signature.
   public var requiresSignature = false
-  /// Whether the application accepts the start of a transfer only from a bonded host.
+  /// Whether the application refuses to start the loader, as if it required a bond with the host.
   public var requiresBond = false
   /// Whether the application reports its version in a Device Information Service.
   public var hasDeviceInformation = true

@@ -123,7 +123,8 @@ final class SilabsUnit<Machine: SilabsMachine>: Sendable {
 
   // MARK: The main loop
 
-  /// Returns the time until the next timer expires; `nil` = no timer.
+  /// Processes the waiting writes until flash operations start. Returns the time until the next
+  /// timer expires; `nil` = no timer.
   func poll(at now: LinkInstant) -> Duration? {
     state.withLock { state in
       while state.queue.isIdle, !state.waiting.isEmpty {

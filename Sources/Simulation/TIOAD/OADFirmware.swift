@@ -1,8 +1,8 @@
 import OtaflashFirmware
 import OtaflashGATT
 
-/// A chip with TI's OAD: the application stores an image in the second slot, and the bootloader
-/// copies or exchanges it after a restart.
+/// A chip with TI's OAD: the application stores an image in the slot that does not run, and the
+/// bootloader copies or exchanges the image after a restart.
 final class OADFirmware: BoardFirmware {
   private struct State: Sendable {
     var bootRecord: BootRecord

@@ -33,14 +33,14 @@ extension OADServer {
     if length > parts.settings.slotSize || length < OADImage.coreSize { problem = .tooLarge }
     if [0, 5, 6].contains(type.rawValue) || type.rawValue >= 64 { problem = .incompatibleImage }
     if let problem { return refuse(problem) }
-    // Without the configuration, the profile cannot answer and stays idle.
+    // Without a subscription to Identify, the profile cannot answer and stays idle.
     guard notifiesIdentify else { return }
     phase = .configured(Transfer(length: length, blockBytes: blockSize - 4))
     lastActivity = now
     notify(.identify, [Status.success.rawValue])
   }
 
-  /// Refuses an image.
+  /// Refuses an image; the third refusal reports `identifyRetries`.
   mutating func refuse(_ status: Status) {
     retriesLeft = max(0, retriesLeft - 1)
     notify(.identify, [(retriesLeft == 0 ? Status.identifyRetries : status).rawValue])
@@ -86,8 +86,8 @@ extension OADServer {
     enable(transfer)
   }
 
-  /// Cancels a transfer. The profile forgets the connection before it answers, so a successful
-  /// command has no answer.
+  /// Cancels a transfer. The profile discards the record of the connection before it answers, so a
+  /// successful command has no answer.
   private mutating func cancel() {
     if case .idle = phase { return answer(0x05, .notStarted) }
     reset()

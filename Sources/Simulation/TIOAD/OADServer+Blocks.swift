@@ -9,7 +9,7 @@ extension OADServer {
   /// The page size of the chip, to which the image must be aligned.
   private static let chipPage: UInt32 = 8192
 
-  /// Handles a block in a download.
+  /// Handles a block of a transfer.
   mutating func receive(_ bytes: [UInt8], _ transfer: Transfer, at now: LinkInstant) {
     lastActivity = now
     var transfer = transfer
@@ -60,7 +60,7 @@ extension OADServer {
     return .write(bytes + [UInt8](repeating: 0xFF, count: padding), at: slot + offset)
   }
 
-  /// Checks the header of an image as soon as it is complete.
+  /// Returns the status that rejects the header of an image; `nil` if the header is correct.
   private func problem(of header: [UInt8]) -> Status? {
     guard header.count >= Self.headerSize else { return .incompatibleImage }
     let start = header.littleEndianWord(at: OADImage.coreSize + 8)
@@ -114,7 +114,7 @@ extension OADServer {
     }
   }
 
-  /// Ends a transfer with an error, which discards it.
+  /// Discards a transfer after an error, and reports the status.
   mutating func fail(_ status: Status, requesting block: Int) {
     let isReset = settings.generation == .mcuboot
     if isReset { reset() }

@@ -61,7 +61,7 @@ struct OADServer: Sendable {
     case enabling(SlotImage)
   }
 
-  /// The number of images that a device refuses before it reports `identifyRetries`.
+  /// The number of refused images at which a device reports `identifyRetries`.
   static let retries = 3
   /// The block size without an MTU exchange.
   static let smallestBlock = 20
@@ -76,9 +76,10 @@ struct OADServer: Sendable {
   var phase = Phase.idle
   var blockSize = smallestBlock
   var retriesLeft = retries
-  /// Whether a connection is recorded as the active one; without it, some answers are not sent.
+  /// Whether the profile has a record of the active connection; without the record, some answers
+  /// are not sent.
   var isActive = false
-  /// The subscriptions of the client.
+  /// Whether the host is subscribed to Identify.
   var notifiesIdentify = false
   /// The messages that wait for the application.
   var waiting: [Message] = []
@@ -148,7 +149,7 @@ struct OADServer: Sendable {
     waiting.removeAll()
     lastActivity = nil
     guard settings.generation == .bim else { return }
-    // The profile looks up the link of the active connection, which it forgets afterwards.
+    // The profile looks up the link of the active connection, and then discards its record.
     if !isActive { blockSize = Self.smallestBlock }
     isActive = false
   }
@@ -170,7 +171,8 @@ struct OADServer: Sendable {
     reset()
   }
 
-  /// Returns the time at which the inactivity timer expires; handles its expiry.
+  /// Handles the expiry of the inactivity timer. Returns the time at which the timer expires; `nil`
+  /// = the timer does not run, or has expired.
   mutating func deadline(at now: LinkInstant) -> LinkInstant? {
     guard let lastActivity, !isEnabled else { return nil }
     let end = lastActivity.advanced(by: settings.inactivity)

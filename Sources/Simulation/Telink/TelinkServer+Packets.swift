@@ -8,7 +8,8 @@ extension TelinkServer {
   private static let startLength = 20
   private static let pduLengths = 16...240
   private static let endLength = 6
-  /// The bytes of an ATT PDU in addition to the image bytes: opcode, handle, index and checksum.
+  /// The number of bytes in an ATT PDU in addition to the image bytes: opcode, handle, index and
+  /// checksum.
   private static let overhead = 7
 
   mutating func written(_ bytes: [UInt8], mtu: ATTMTU, at now: LinkInstant) {
@@ -130,7 +131,7 @@ extension TelinkServer {
 }
 
 extension TelinkServer.Transfer {
-  /// The smallest image: the header and the trailer.
+  /// The minimum size of an image in bytes: the header and the trailer.
   private static let sizeMinimum = 32 + TelinkImage.trailerSize
 
   /// The number of image bytes in the next PDU. The last PDU has as many units of 16 bytes as the
@@ -141,7 +142,8 @@ extension TelinkServer.Transfer {
     return min(pduLength, (rest + 15) / 16 * 16)
   }
 
-  /// Checks the mark and the size as soon as they have arrived.
+  /// Checks the mark and the size as soon as they have arrived. Returns the result code of an
+  /// error.
   mutating func checkHeader(slotSize: Int) -> TelinkServer.Result? {
     guard size == nil else { return nil }
     guard TelinkImage.begins(Array(bytes.prefix(16))) else { return .mark }

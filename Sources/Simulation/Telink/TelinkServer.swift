@@ -67,7 +67,8 @@ struct TelinkServer: Sendable {
   /// The pending notifications, in order.
   var notices: [[UInt8]] = []
   private(set) var request: Request?
-  /// Whether the host has passed the version request; `nil` = it sent none.
+  /// Whether the server has accepted the version in the version request; `nil` = the host sent no
+  /// version request.
   var isVersionAccepted: Bool?
 
   init(_ settings: TelinkServerSettings, bootRecord: BootRecord, parts: BoardParts) {
@@ -146,7 +147,8 @@ struct TelinkServer: Sendable {
 
   // MARK: Time limits
 
-  /// Checks the time limits of the transfer; returns the next time at which one expires.
+  /// Checks the time limits of the transfer; returns the next time at which a time limit expires;
+  /// `nil` = no transfer is in progress.
   mutating func deadline(at now: LinkInstant) -> LinkInstant? {
     guard case .receiving(let transfer) = phase else { return nil }
     let total = transfer.started.advanced(by: settings.totalLimit)

@@ -48,7 +48,8 @@ public struct TelinkServerSettings: Hashable, Sendable {
 }
 
 extension TelinkServerSettings: KindSettings {
-  /// The boot address 0x40000 without the last page, which holds other data (252 KiB).
+  /// The size of a region: up to the boot address 0x40000, without the last page, which contains
+  /// other data (252 KiB).
   private static let slotSize = 252 * 1024
   /// The time to write 16 bytes, 130 to 160 µs in Telink's data sheets, for 4 KiB.
   private static let writeTime = Duration.microseconds(145 * 256)

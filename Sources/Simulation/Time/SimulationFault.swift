@@ -1,8 +1,9 @@
 import OtaflashATT
 import OtaflashNumerals
 
-/// The reason why a simulated run was stopped: the code under test hangs or has left virtual time,
-/// which is detected at the same point in every run.
+/// The reason why a simulated run was stopped: the code under test hangs or has left virtual time.
+/// Each run detects the same fault at the same virtual time, except `Departure.otherThread`, which
+/// depends on real scheduling.
 #if hasAttribute(nonexhaustive)
 @nonexhaustive
 #endif

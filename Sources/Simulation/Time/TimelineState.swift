@@ -81,7 +81,7 @@ struct TimelineState {
     return sleeps.removeValue(forKey: number)?.sleeper
   }
 
-  /// Moves the clock to the next timer.
+  /// Advances the clock to the next timer, unless this timer is after `end`.
   mutating func jump(noLaterThan end: LinkInstant) -> Jump {
     guard let deadline = timers.nextDeadline() else { return .nothingPending }
     guard deadline <= end else { return .beyondEnd }

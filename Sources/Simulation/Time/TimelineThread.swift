@@ -19,8 +19,8 @@ enum TimelineThread {
   /// Returns whether this thread drives the timeline with this number.
   static func drives(_ timeline: UInt64) -> Bool { otaflash_timeline_driven() == timeline }
 
-  /// Returns the first job of this thread that left the timeline since the last call; `nil` if
-  /// there was none.
+  /// Returns how the first job of this thread has left the timeline since the last call; `nil` if
+  /// no job has left it.
   static func takeDeparture() -> SimulationFault.Departure? {
     switch otaflash_timeline_take_departure() {
     case OTAFLASH_DEPARTURE_GLOBAL: .unstructuredTask

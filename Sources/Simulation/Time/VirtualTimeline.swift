@@ -9,7 +9,7 @@ import Synchronization
 /// on the main actor do not: a run that uses them ends with `SimulationFault.leftVirtualTime`.
 /// Create such a task with this executor instead (`Task(executorPreference: clock.executor)`).
 public final class VirtualTimeline: TaskExecutor, Sendable {
-  /// The maximum number of jobs at one instant; more jobs count as spinning.
+  /// The number of jobs at one instant from which a run counts as spinning.
   package static let jobsPerInstantMaximum = 500_000
   /// The maximum number of jobs that a failed run executes while its cancelled tasks unwind.
   static let unwindingJobsMaximum = 500_000
@@ -71,7 +71,7 @@ public final class VirtualTimeline: TaskExecutor, Sendable {
     }
   }
 
-  /// Runs jobs until none is ready, `maximum` have run, or one has left virtual time.
+  /// Runs jobs until no job is ready, `maximum` jobs have run, or a job has left virtual time.
   private func runReadyJobs(
     atMost maximum: Int
   ) -> (count: Int, departure: SimulationFault.Departure?) {
@@ -140,7 +140,7 @@ extension VirtualTimeline {
   }
 }
 
-/// Passes the body's value to the thread that drives it.
+/// Passes the value of the body to the thread that drives the timeline.
 private final class Outcome<Value: Sendable>: Sendable {
   private let stored = Mutex<Value?>(nil)
 

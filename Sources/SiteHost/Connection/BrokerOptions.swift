@@ -61,7 +61,7 @@ package enum Broker {
   /// Connects, and repeats this until a server accepts the connection or the task is cancelled.
   ///
   /// - Parameter notice: called once if no server can be reached.
-  /// - Throws: a fault that another attempt would not fix.
+  /// - Throws: a fault that another attempt would not fix; `.stopped` after a cancellation.
   package static func connect(
     _ options: NATSOptions, notice: @Sendable (String) -> Void
   ) async throws(CommandFault) -> NATSConnection {

@@ -7,8 +7,8 @@ import OtaflashGATT
 /// alive.
 package struct ServiceNotifier: Sendable {
   private let path: String?
-  /// The interval of messages that the watchdog of the service manager requires; `nil` if there is
-  /// no watchdog.
+  /// The interval of the messages for the watchdog of the service manager, which is half of the
+  /// time limit of the watchdog; `nil` if there is no watchdog.
   private let interval: Duration?
 
   package init(environment: [String: String]) {

@@ -3,7 +3,7 @@ import OtaflashDevices
 import OtaflashNATS
 import OtaflashSites
 
-/// A fault of the coordinator or a gateway that does not belong to a run.
+/// A fault of the coordinator, of a gateway, or of a command that uses the API of the coordinator.
 package enum SiteHostFault: Error {
   case broker(NATSFault)
   case credentials(CredentialsFault)

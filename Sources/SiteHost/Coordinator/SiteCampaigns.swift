@@ -5,7 +5,7 @@ import OtaflashFleet
 import OtaflashFleetHost
 import OtaflashFleetStore
 
-/// A run of a campaign over many sites, with all data that the coordinator needs to work on it.
+/// A run of a campaign over many sites, with all data that the coordinator needs for the run.
 struct SiteRun: Sendable {
   let campaign: LoadedCampaign
   let kept: KeptRun

@@ -23,7 +23,7 @@ package struct GatewayService: Sendable {
     package var parallel: Int?
     /// The numbers of the adapters to use; `nil` = all adapters that are on.
     package var adapters: Set<UInt16>?
-    /// The maximum size of stored images, in bytes.
+    /// The maximum total size of the stored images, in bytes.
     package var cacheMaximum: Int
     /// The folder with the programs of hooks; `nil` = hooks are not run.
     package var hooks: String?

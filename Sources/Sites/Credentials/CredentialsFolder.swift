@@ -2,8 +2,8 @@
 import OtaflashNATS
 
 /// The folder in which the coordinator's host stores the list of gateways and the generated
-/// configuration. The only private keys that stay in the folder are the keys of the coordinator:
-/// the credentials file of a gateway is moved to the gateway.
+/// configuration. The only private key that stays in the folder is the key of the coordinator,
+/// because the credentials file of a gateway is moved to the gateway.
 package struct CredentialsFolder: Sendable {
   package let path: String
 
@@ -51,7 +51,7 @@ package struct CredentialsFolder: Sendable {
   /// Generates the credentials of a gateway, and returns the path of the new file, which has mode
   /// 0600.
   ///
-  /// - Throws: `.gatewayExists`, `.invalidName`, `.noServers` or `.file`.
+  /// - Throws: `.gatewayExists`, `.invalidName`, `.noServers`, `.malformed` or `.file`.
   package func issue(site: String, gateway: String) throws(CredentialsFault) -> String {
     let path = credentialsPath(site: site, gateway: gateway)
     try change { (registry) throws(CredentialsFault) in
@@ -74,7 +74,7 @@ package struct CredentialsFolder: Sendable {
   /// Revokes the credentials of a gateway. The servers disconnect the gateway when they reload the
   /// accounts.
   ///
-  /// - Throws: `.noSuchGateway` or `.file`.
+  /// - Throws: `.noSuchGateway`, `.malformed` or `.file`.
   package func revoke(_ gateway: GatewayCredentials.Gateway) throws(CredentialsFault) {
     try change { (registry) throws(CredentialsFault) in try registry.remove(gateway) }
   }

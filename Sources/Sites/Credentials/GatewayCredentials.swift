@@ -68,7 +68,7 @@ extension GatewayCredentials: CustomStringConvertible {
 
 // MARK: - The file
 
-/// The reason why a credentials file or the list of gateways cannot be used.
+/// The reason why credentials or the list of gateways cannot be used or changed.
 package enum CredentialsFault: Error, Hashable, Sendable {
   case file(SiteFileFault)
   case absent(path: String)
@@ -105,7 +105,7 @@ extension GatewayCredentials {
     if let gateway { lines += [(.site, gateway.site), (.gateway, gateway.name)] }
     return """
       # Credentials for otaflash. This file is secret: keep its mode 0600.
-      # If this file is stolen or lost: otaflash-coordinator credentials --revoke
+      # If this file is stolen or lost: otaflash-coordinator credentials revoke
 
       """ + lines.map { "\($0.rawValue) \($1)\n" }.joined()
   }

@@ -41,8 +41,8 @@ package enum ServerConfiguration {
 
   // MARK: The accounts
 
-  /// Returns the configuration file with the accounts of all gateways, which is generated again
-  /// after each change.
+  /// Returns the configuration file with the accounts of the coordinator and of all gateways, which
+  /// is generated again after each change.
   package static func accounts(of registry: GatewayRegistry) -> String {
     var users: [String: [String]] = [:]
     for gateway in registry.gateways {

@@ -57,8 +57,9 @@ package struct DeviceEntry: Hashable, Sendable, Codable {
 
   package var isEmpty: Bool { jobs.isEmpty }
 
-  /// Returns the entry with the storage of equal jobs in an earlier revision. A decoded job has
-  /// separate storage for all its texts, several kilobytes for each device.
+  /// Returns this entry, in which each job that equals the job of an earlier revision shares the
+  /// storage of the earlier job. A decoded job has its own copies of all texts, which are several
+  /// kilobytes for each device.
   func sharing(jobsOf former: DeviceEntry) -> DeviceEntry {
     var entry = self
     for (run, row) in jobs {
@@ -82,7 +83,7 @@ package struct DeviceEntry: Hashable, Sendable, Codable {
     return JobClaim(job: row.job, worker: worker.name, epoch: row.epoch)
   }
 
-  /// Returns the claim of a worker; `nil` if the worker has no claim.
+  /// Returns the claim of a worker on this device; `nil` if the worker has no claim.
   package func claim(of worker: String) -> JobClaim? {
     guard let row = open, row.state == .claimed(worker: worker) else { return nil }
     return JobClaim(job: row.job, worker: worker, epoch: row.epoch)
@@ -110,9 +111,10 @@ package struct DeviceEntry: Hashable, Sendable, Codable {
     jobs[claim.job.id.run] = row
   }
 
-  /// Ends a claim with its outcome. If the claim was lost, the outcome is added once as a fact.
+  /// Ends a claim with its outcome. If the claim was lost and no newer job was published, the
+  /// outcome is added once as a fact, unless it is `returned`.
   ///
-  /// - Returns: whether the claim was valid.
+  /// - Returns: whether this call or an earlier call ended the claim with this outcome.
   package mutating func finish(_ claim: JobClaim, _ ending: AttemptEnding) -> Bool {
     let id = claim.job.id
     guard var row = jobs[id.run], row.job.id == id else { return false }

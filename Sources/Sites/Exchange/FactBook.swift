@@ -22,7 +22,7 @@ struct FactBook: Sendable {
 
   /// Adds the facts of a job that are new in this revision of its entry.
   ///
-  /// - Returns: whether the revision contains new facts.
+  /// - Returns: whether facts were added. Facts that a former coordinator recorded are not added.
   mutating func receive(_ job: DeviceEntry.Job, of key: String, revision: UInt64) -> Bool {
     let former = received[key] ?? 0
     let new = job.facts.filter { $0.number > former }

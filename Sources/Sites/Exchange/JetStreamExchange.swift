@@ -18,8 +18,8 @@ package final class JetStreamExchange: JobExchange {
   ///   - coordinator: the coordinator's part; `nil` = the process is a worker, and must not call
   ///   the functions of the coordinator.
   ///   - journal: stores the keys of the claims of this worker.
-  ///   - acceptsAnySite: whether workers also receive jobs without a site, which requires the
-  ///     permissions of the coordinator.
+  ///   - acceptsAnySite: whether workers also receive jobs without a site, and workers without a
+  ///     site receive the jobs of all sites. This requires the permissions of the coordinator.
   package init(
     _ stream: JetStream, clock: any LinkClock, coordinator: SiteCoordinator? = nil,
     journal: any ClaimJournal = MemoryClaimJournal(), acceptsAnySite: Bool = false

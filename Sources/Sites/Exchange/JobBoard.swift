@@ -56,8 +56,8 @@ final class JobBoard: Sendable {
     state.withLock { $0.entries[key].flatMap { $0.revision == revision ? $0.entry : nil } }
   }
 
-  /// Replaces an entry with the entry of the leader, even if the leader's entry is older: a server
-  /// may have lost the newest revisions.
+  /// Replaces an entry with the entry that `readNewest` returned, even if the revision of that
+  /// entry is lower: a server may have lost the newest revisions.
   func replace(_ key: String, _ stored: EntryBucket.Stored) {
     let now = elapsed()
     state.withLock { state in
@@ -83,7 +83,7 @@ final class JobBoard: Sendable {
     state.withLock { $0.entries[key] } ?? EntryBucket.Stored(revision: 0, entry: DeviceEntry())
   }
 
-  /// Returns the open job of a device, at any site.
+  /// Returns the id of the open job of a device, at any site; `nil` if no job is open.
   func openJob(of device: FleetDevice.ID) -> UpdateJob.ID? {
     state.withLock { $0.open[device]?.job }
   }
@@ -93,7 +93,7 @@ final class JobBoard: Sendable {
     state.withLock { $0.entries.filter { $0.value.entry.jobs[run] != nil }.map(\.key) }
   }
 
-  /// Returns the newest job of each device of a run.
+  /// Returns the id of the newest job of each device of a run, and whether the job is open.
   func jobs(of run: String) -> [(id: UpdateJob.ID, isOpen: Bool)] {
     state.withLock { state in
       state.entries.values.compactMap { stored in
@@ -110,7 +110,7 @@ final class JobBoard: Sendable {
     }
   }
 
-  /// The waiting jobs with the revision of their entries.
+  /// The keys and revisions of the entries with a waiting job.
   var waiting: [(key: String, revision: UInt64)] {
     state.withLock { state in
       state.open.values.compactMap { open in
@@ -122,7 +122,7 @@ final class JobBoard: Sendable {
     }
   }
 
-  /// Returns the claimed jobs of a run.
+  /// Returns the ids of the claimed jobs of a run.
   func claimed(of run: String) -> Set<UpdateJob.ID> {
     state.withLock { state in
       Set(

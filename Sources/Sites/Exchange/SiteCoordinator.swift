@@ -11,7 +11,7 @@ package final class SiteCoordinator: Sendable {
   private static let restoreInterval = Duration.seconds(15)
   private static let watchPause = Duration.seconds(1)
   private static let changesMaximum = 8
-  /// The number of jobs that are published at a time: each needs several round trips.
+  /// The number of jobs that are published concurrently, because each needs several round trips.
   private static let publicationsMaximum = 16
 
   private let entries: EntryBucket
@@ -24,8 +24,8 @@ package final class SiteCoordinator: Sendable {
   private let progress = Mutex<[String: JobProgress]>([:])
   /// The runs whose event log lacks outcomes (`LogStanding.behind`).
   private let behind = Mutex<Set<String>>([])
-  /// The runs that were closed and must be marked. When a process ends without closing its runs,
-  /// the next process opens them.
+  /// The runs that must be marked as closed in `RUNS`. If a process ends without closing its runs,
+  /// the next process opens these runs.
   private let closed = AsyncStream.makeStream(of: String.self)
 
   /// - Parameters:

@@ -9,7 +9,7 @@ import Synchronization
 final class SiteWorker: Sendable {
   /// The time limit of one request for an offer. A longer wait consists of several requests.
   private static let pollLimit = Duration.seconds(5)
-  /// The pause between two requests to several consumers.
+  /// The pause between two rounds of requests to several consumers.
   private static let pollPause = Duration.milliseconds(50)
   private static let recordPause = Duration.milliseconds(20)
   private static let recordPauseMaximum = Duration.milliseconds(250)
@@ -23,7 +23,8 @@ final class SiteWorker: Sendable {
   private let progresses: KeyValueBucket
   private let clock: any LinkClock
   private let journal: any ClaimJournal
-  /// Whether the worker also accepts jobs without a site, for which a gateway has no permission.
+  /// Whether the worker also accepts jobs without a site and, if it has no site, the jobs of all
+  /// sites. A gateway has no permission for these jobs.
   private let acceptsAnySite: Bool
   /// The last known revisions of claimed entries, by key.
   private let held = Mutex<[String: EntryBucket.Stored]>([:])

@@ -72,7 +72,7 @@ package enum SiteFile {
     var facts = stat()
     guard fstat(descriptor, &facts) == 0 else { throw SiteFileFault(path) }
     guard facts.st_mode & S_IFMT == S_IFREG else { throw SiteFileFault(path, "not a file") }
-    // root may permit one additional user to read a file, such as systemd for a credential of a
+    // root can permit one additional user to read a file, as systemd does for a credential of a
     // service. The access control list for this permission appears as a permission of the group.
     let exposed: mode_t = facts.st_uid == 0 && geteuid() != 0 ? 0o037 : 0o077
     guard !isSecret || facts.st_mode & exposed == 0 else {

@@ -75,7 +75,7 @@ extension SealedKey {
         box += gateway.tag + sender.encapsulatedKey + (try sender.seal(key))
       }
     } catch {
-      // The public key has a low order.
+      // The public key is a point of low order.
       throw .damaged
     }
     self.init(site: purpose.site, box: box)
@@ -114,7 +114,7 @@ extension KeySealFault: CustomStringConvertible {
   package var description: String {
     switch self {
     case .noGateway(let site):
-      "site \(site) has no gateway; run 'otaflash-coordinator credentials' for the site"
+      "site \(site) has no gateway; run 'otaflash-coordinator credentials issue' for the site"
     case .tooManyGateways(let site):
       "site \(site) has more than \(SealedKey.gatewaysMaximum) gateways"
     case .otherSite(let site): "the device key is for site \(site)"

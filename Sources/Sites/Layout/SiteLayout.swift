@@ -7,7 +7,7 @@ import OtaflashNATS
 /// |---|---|---|
 /// | stream `FLASH` | offers, which state that a device has a waiting job | coordinator |
 /// | bucket `STATE` | one entry per device: its jobs, claims and facts | both, by compare-and-set |
-/// | bucket `RUNS` | the extent to which the events of each run are recorded | coordinator |
+/// | bucket `RUNS` | the extent to which the facts of each run are recorded | coordinator |
 /// | bucket `FW` | images in chunks, by SHA-256 | coordinator |
 /// | bucket `PRESENCE` | the running gateways | gateways |
 /// | bucket `PROGRESS` | the progress of transfers | gateways |

@@ -128,7 +128,7 @@ package final class Leadership: Sendable {
   /// Renews the entry until the task is cancelled. A broker that does not respond is not a reason
   /// to end, because no other coordinator can take over either.
   ///
-  /// - Throws: `.takenOver`.
+  /// - Throws: `.takenOver`; `.unavailable` if the connection was closed.
   package func keep() async throws(LeadershipFault) {
     while await clock.pause(for: Self.renewalInterval) { try await renew() }
   }
@@ -152,7 +152,8 @@ package final class Leadership: Sendable {
       let found: Found?
       do throws(LeadershipFault) { found = try await Self.read(entries) } catch { return }
       guard let found, found.id == name.id else { throw .takenOver(host: found?.host) }
-      // The found revision is an own write whose reply was lost, or an old revision from a replica.
+      // This process wrote the found revision, but the reply was lost; or a replica returned an old
+      // revision.
       state.withLock { $0.revision = max($0.revision, found.revision) }
     }
   }

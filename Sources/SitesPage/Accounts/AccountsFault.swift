@@ -4,7 +4,7 @@ import OtaflashConsole
 /// The reason why the accounts cannot be read or changed.
 package enum AccountsFault: Error, Hashable, Sendable {
   case missing(path: String)
-  /// Other users of the computer can read or replace the file.
+  /// The mode of the file permits access by other users of the computer.
   case notPrivate(path: String, mode: UInt32)
   /// The file belongs to another user.
   case otherOwner(path: String)

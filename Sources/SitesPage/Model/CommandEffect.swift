@@ -162,7 +162,7 @@ extension RunIndex {
     }
   }
 
-  /// Whether a device did not succeed. Unlike `effect`, this property does not count the devices.
+  /// Whether `retry` is possible. Unlike `effect`, this property does not list the devices.
   private var canRetry: Bool {
     if case .cancelling = run.control { return false }
     return counts[.failed] + counts[.unseen] + counts[.neutral] > 0

@@ -51,8 +51,8 @@ package struct CampaignSubmission: Sendable {
   package let files: [File]
   /// The account of the user.
   package let by: String
-  /// The role of the account. The coordinator may require `admin` for campaigns with hooks, which
-  /// are programs.
+  /// The role of the account. A coordinator can use it to refuse campaigns with hooks, which are
+  /// programs.
   package let role: AccountRole
 
   package init(text: String, name: String, files: [File], by: String, role: AccountRole) {

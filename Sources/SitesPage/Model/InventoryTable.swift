@@ -15,7 +15,7 @@ struct InventoryTable: Sendable {
   private var boardCounts: [String: Int] = [:]
   private var orders: [InventoryQuery.Order: (revision: Int, places: [Int])] = [:]
   private var latest: (revision: Int, summary: InventorySummary)?
-  /// A number that increases when a device is added or renamed.
+  /// A number that increases when a device is added, or when its name, board or site changes.
   private var identityRevision = 0
 
   subscript(id: FleetDevice.ID) -> KnownDevice? { places[id].map { devices[$0] } }

@@ -19,7 +19,8 @@ actor RunArchive {
   private let uptime: @Sendable () -> Duration
   private var books: [(events: Int, book: RunBook)] = []
   private var list: (at: Duration, runs: [KeptRun])?
-  /// The states of ended runs, by run and number of events.
+  /// The states of runs on which the coordinator does not work, each with the number of events of
+  /// the run.
   private var states: [String: (events: Int, state: StoredState)] = [:]
 
   init(_ store: FleetStore, uptime: @escaping @Sendable () -> Duration) {

@@ -180,7 +180,8 @@ extension RunIndex {
     return TablePage(of: found, page: query.page, size: query.size).map(device)
   }
 
-  /// Returns the devices in an order. An order by a column that never changes is sorted once.
+  /// Returns the places of the devices in an order. An order by a column that never changes is
+  /// sorted once.
   private mutating func order(_ order: DeviceQuery.Order) -> [Int32] {
     switch order {
     case .wave: return Array(0..<Int32(columns.count))
@@ -213,7 +214,7 @@ extension RunIndex {
     }.map(\.1)
   }
 
-  /// Returns the first places with an outcome, at most `limit`.
+  /// Returns the places of the first devices with an outcome, at most `limit`.
   func places(with outcome: Outcome, limit: Int) -> [Int] {
     guard counts[outcome] > 0 else { return [] }
     return Array(columns.indices.lazy.filter { columns[$0].outcome == outcome }.prefix(limit))

@@ -23,9 +23,9 @@ package protocol SitesModel: Sendable {
   /// The devices of all runs.
   var devices: DeviceInventory { get }
 
-  /// Starts a run of a campaign.
+  /// Starts a run of a campaign, or continues the run of an equal campaign.
   ///
-  /// - Returns: the id of the run.
+  /// - Returns: the id of the run, which may have ended.
   /// - Throws: `invalidCampaign`, `refused`, `unavailable`, `storage`.
   func submit(_ submission: CampaignSubmission) async throws(SitesFault) -> String
 

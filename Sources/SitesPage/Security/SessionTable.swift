@@ -33,8 +33,9 @@ struct Session: Hashable, Sendable {
 
 /// The sessions of all users. They are lost when the page restarts.
 struct SessionTable: Sendable {
-  /// The lifetime of a session without requests. The next property is the lifetime with requests.
+  /// The time without requests after which a session ends.
   static let idleLifetime = Duration.seconds(2 * 3600)
+  /// The time after which a session ends, even if it has requests.
   static let lifetime = Duration.seconds(12 * 3600)
   /// The maximum number of sessions of an account; a further session ends the session whose last
   /// request was the earliest.

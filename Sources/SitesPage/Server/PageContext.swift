@@ -6,7 +6,7 @@ import Hummingbird
 struct PageUser: Sendable {
   let account: String
   let role: AccountRole
-  /// The session of a browser; `nil` if the request contains a token.
+  /// The session of a browser; `nil` for the API and for metrics.
   let session: Session?
 }
 

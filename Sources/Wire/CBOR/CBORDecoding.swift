@@ -2,7 +2,8 @@ extension CBORItem {
   /// Decodes one item that fills `bytes` (RFC 8949, 3). Lengths may be definite or indefinite, in
   /// any valid encoding. Tags are skipped, but their content is kept.
   ///
-  /// - Throws: `CBORFault` if the input is not well-formed or exceeds `limits`.
+  /// - Throws: `CBORFault` if the input is not well-formed, has invalid UTF-8 or a repeated key, or
+  ///   exceeds `limits`.
   package init(
     decoding bytes: ArraySlice<UInt8>, limits: CBORLimits = CBORLimits()
   ) throws(CBORFault) {

@@ -36,8 +36,8 @@ package struct SMPFields: Sendable {
     try value(name, of: CBORMap.self).map { SMPFields($0, within: prefix + name + ".") }
   }
 
-  /// Returns the fields whose names are texts and whose values have this type, in order; `nil` if
-  /// the map is absent.
+  /// Returns the fields of a map in order; `nil` if the map is absent. Throws if a name is not a
+  /// text, or if a value does not have this type.
   package func named<Value: SMPFieldValue>(
     _ name: String, of type: Value.Type = Value.self
   ) throws(SMPDecodeFault) -> [(name: String, value: Value)]? {
@@ -55,7 +55,7 @@ package struct SMPFields: Sendable {
     return fields
   }
 
-  /// Returns a list of texts.
+  /// Returns a list of texts; `nil` if the list is absent.
   package func texts(_ name: String) throws(SMPDecodeFault) -> [String]? {
     guard let item = map[name], item != .null else { return nil }
     guard case .array(let items) = item else {

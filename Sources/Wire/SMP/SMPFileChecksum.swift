@@ -11,7 +11,8 @@ extension SMPFiles {
   package struct Checksum: SMPRequest {
     package static let command = SMPCommand(.files, 2, .read)
     package var name: String
-    /// The checksum's name; `nil` selects the server's default, CRC32 before SHA-256.
+    /// The checksum's name; `nil` selects the server's default: CRC32 if the server supports it,
+    /// otherwise SHA-256.
     package var type: String?
     /// The number of bytes from the start of the file; `nil` selects the complete file. 0 is
     /// invalid.

@@ -48,8 +48,8 @@ package struct SMPRefusal: Error, Equatable, Sendable {
     }
   }
 
-  /// The codes MGMT_ERR_ENOENT and MGMT_ERR_EBADSTATE, and the corresponding codes of the image
-  /// group.
+  /// The codes MGMT_ERR_ENOENT and MGMT_ERR_EBADSTATE, and the code of the image group that means
+  /// the same for an upload or an erase.
   private static let noEntry: Int32 = 5
   private static let badState: Int32 = 6
   private static let imageNoFreeSlot: Int32 = 9

@@ -81,8 +81,8 @@ package enum SMPCall: Equatable, Sendable {
     case close(SMPFiles.Close)
   }
 
-  /// - Throws: `.unknownCommand` if no supported group defines the request; the faults of the
-  ///   fields of a known request.
+  /// - Throws: `.answersAnother` if the message is a response; `.unknownCommand` if no supported
+  ///   group defines the request; the faults of the fields of a known request.
   package init(_ message: SMPMessage) throws(SMPDecodeFault) {
     guard let command = message.command else {
       throw .answersAnother(SMPCommand(message.group, message.number, .read))

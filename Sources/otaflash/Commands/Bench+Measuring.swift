@@ -9,14 +9,14 @@ extension Bench {
   /// A measurement and its device.
   struct MeasuredLink {
     let row: BenchmarkRow
-    /// The device, if it was simulated in virtual time.
+    /// The device; `nil` unless it was simulated in virtual time.
     let profile: SimulationProfile?
   }
 
   /// The ATT_MTU that `flash` requests.
   private static let usualMTU = 512
 
-  /// The profile of a `sim:` device.
+  /// The profile of a `sim:` device; `nil` for other devices.
   var simulated: SimulationProfile? {
     guard case .simulated(let profile) = target.device.kind else { return nil }
     return profile
@@ -107,7 +107,8 @@ extension Bench {
     return rows.map { MeasuredLink(row: $0, profile: profile) }
   }
 
-  /// Whether to measure the best size. For writes with response, the largest size is the best.
+  /// Returns whether to measure the best size. For writes with response, the largest size is the
+  /// best.
   private func hasBest(_ mode: WriteMode) -> Bool {
     mode != .withResponse && mtu.elements.contains(.best)
   }
@@ -175,8 +176,8 @@ extension Bench {
 // MARK: - Images
 
 extension Bench {
-  /// Measures updates with an image over each link: in virtual time for a simulated device,
-  /// predicted for other devices.
+  /// Measures updates with an image over each link: in virtual time for a device that was measured
+  /// in virtual time, predicted for other devices.
   func compare(
     _ pair: ImagePair, over links: [MeasuredLink], key: [UInt8]?, in session: Session
   ) throws(CommandFault) -> [ImageRow] {

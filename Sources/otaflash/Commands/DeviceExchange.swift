@@ -37,7 +37,7 @@ extension DeviceSelector {
     }
   }
 
-  /// The result of a command for this device.
+  /// Returns the ending of a command for this device.
   func ending(_ outcome: String) -> Ending {
     .done(outcome, devices: [Ending.Device(id: text, outcome: outcome)])
   }

@@ -52,7 +52,7 @@ struct DevicesShow: Subcommand {
 }
 
 extension DeviceRecord {
-  /// A row for each known field.
+  /// Returns a row for each known field.
   fileprivate func facts(alias: DeviceAlias?) -> [[String]] {
     let rows: [(String, String?)] = [
       ("device", id), ("alias", alias?.description), ("name", name), ("address", address),

@@ -16,7 +16,7 @@ extension Flash {
     return firmware
   }
 
-  /// The options of an update, and the base images that the user specified.
+  /// Returns the options of an update, and the base images that the user specified.
   func updateOptions(
     for firmware: FirmwarePackage, in session: Session
   ) throws(CommandFault) -> (update: UpdateOptions, bases: GivenBases?) {
@@ -100,7 +100,7 @@ extension Flash {
     return result
   }
 
-  /// The question for a refusal that the user may override.
+  /// Returns the question for a refusal that the user may override; `nil` for other faults.
   private static func question(after fault: CommandFault) -> String? {
     switch fault {
     case .update(.downgrade(let running, let older)): "Replace \(running) with the older \(older)?"

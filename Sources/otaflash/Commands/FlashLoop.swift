@@ -76,7 +76,7 @@ struct FlashLoop: Sendable {
     }
   }
 
-  /// A device without a console is reported, and does not end the watch.
+  /// Shows the console. A device without a console is reported, and does not end the watch.
   private func show(_ console: ConsoleRun, of device: ResolvedDevice) async -> (BuildWatch, Build?)?
   {
     do throws(CommandFault) {

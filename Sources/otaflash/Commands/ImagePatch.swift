@@ -92,7 +92,7 @@ struct ImagePatch: Subcommand {
     precondition(made.image == pair.new.bytes, "a new patch creates another image")
   }
 
-  /// The note that a patch does not apply to a file, but to the image in it.
+  /// Returns the note that a patch applies to the image in a file, not to the file itself.
   private static func differingFile(_ image: FirmwareImage) -> String {
     "note: the patch is for the \(Text.grouped(image.bytes.count)) B of the image in "
       + "\(image.name), not for the \(image.format.row.adjective) file itself: before you use "

@@ -59,7 +59,8 @@ struct Info: TargetedCommand {
       "described", devices: [Ending.Device(id: target.device.text, outcome: "described")])
   }
 
-  /// The inspection assumes a key. Another line shows whether the device requires one.
+  /// Returns the inspection, which assumes a key. Another line shows whether the device requires a
+  /// key.
   private static func inspection(
     of firmware: FirmwarePackage?, bases: BaseFinder?
   ) -> DeviceInspection {
@@ -107,7 +108,8 @@ struct Info: TargetedCommand {
     session.console.result("next:   " + session.context.command(words))
   }
 
-  /// Opens the store, if possible: the command must also work without a writable state directory.
+  /// Opens the store; returns `nil` if this fails, because the command must also work without a
+  /// writable state directory.
   private func recordsIfAny(_ session: Session) -> StateStore? {
     do throws(CommandFault) {
       return try StateStore.open(session)

@@ -85,7 +85,8 @@ package final class NATSServer: Sendable {
 
   package var url: String { "nats://localhost:\(state.withLock { $0.port })" }
 
-  /// Starts the process, again on the same port, and waits until it accepts connections.
+  /// Starts the process, after the first start on the same port, and waits until it accepts
+  /// connections.
   package func start() async throws {
     let port = state.withLock { $0.port }
     let text = """

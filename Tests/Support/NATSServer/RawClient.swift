@@ -27,7 +27,7 @@ package final class RawClient {
   private var input: [UInt8] = []
   private var isOpen = true
 
-  /// Connects with a key; `nil` = without one. A server that does not answer within 10 s fails.
+  /// Connects with a key; `nil` = without a key. Throws if the server does not answer within 10 s.
   package init(port: Int, key: NKey?) throws {
     descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     var address = sockaddr_in()
@@ -75,7 +75,7 @@ package final class RawClient {
     }
   }
 
-  /// Returns what the server sends until it has processed all commands.
+  /// Returns the lines that the server sends until it has processed all commands.
   package func flush() throws -> [Line] {
     try send("PING\r\n")
     var lines: [Line] = []

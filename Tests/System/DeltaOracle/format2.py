@@ -368,7 +368,7 @@ class AddressMap:
 
 
 def move_branch(data: bytes, source: int, target: int, addresses: AddressMap) -> bytes | None:
-    """The predicted branch, or nothing if the four bytes are no branch."""
+    """The predicted branch, or `None` if the four bytes are not a branch."""
     h, l = struct.unpack("<HH", data)
     if h & 0xF800 != 0xF000 or l & 0x9000 != 0x9000:
         return None

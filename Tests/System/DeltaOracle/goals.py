@@ -4,11 +4,11 @@
 usage: goals.py CODEC PAIRS [FLIPS [GOALS]]
 
 PAIRS is a folder with a folder for each pair, which contains the files 'old' and 'new'. CODEC is the
-program delta-codec. Each stream is applied by the reader of the host (delta-codec), by the decoder of
-the device (C, with sanitizers), and, if all parts are of format 2, by format2.py. FLIPS damaged copies of
-each stream must not be accepted. GOALS is the program goals, which measures the rate of some pairs and
-the cost of a reset in virtual time. The reference is bsdiff with LZMA (Python's lzma, preset 9), whose
-differences are those of delta-codec.
+program delta-codec, which makes the streams. The decoder of the device (C, with sanitizers) applies each
+stream. If all parts are of format 2 and the new image has at most 400,000 bytes, format2.py applies it
+too. FLIPS damaged copies of each stream must not be accepted. GOALS is the program goals, which measures
+the rate of some pairs and the cost of a reset in virtual time. The reference is bsdiff with LZMA (Python's
+lzma, preset 9), whose differences are those of delta-codec.
 
 Prints a table for the document, and the goals; ends with 1 if an image differs.
 """

@@ -27,9 +27,10 @@ PART = 16384
 
 
 class Totals:
-    """`longer` counts patches that are larger by at most 4 bytes, if both are a few hundred bytes long.
-    There are two causes: the last seek is 0 in otaflash and any number in detools, which may continue the
-    data before it; and otaflash finds a long match at the end of the base."""
+    """`longer` counts patches that are larger by at most 4 bytes, if the new image has fewer than 1,000
+    bytes. There are two causes: the last seek is 0 in otaflash and any number in detools, which the
+    compression may encode together with the data before it; and otaflash finds a long match at the end of
+    the base."""
     compared = larger = longer = failed = 0
     ours = theirs = 0
     # The number of mutated patches that otaflash accepted; detools must create the same images from them.

@@ -56,7 +56,7 @@ def otaflash(*words, **options):
 
 
 def image_of(path, *words):
-    """Returns the program's description of a file; `None` with the error if the program refuses the file."""
+    """Returns the program's description of a file (`None` if the program refuses it), and the ended program."""
     run = otaflash("--json", "image", "info", path, *words)
     events = [json.loads(line) for line in run.stdout.splitlines()]
     images = [event for event in events if event["type"] == "image"]

@@ -24,8 +24,9 @@ typedef struct {
   /// one ends.
   bool slow;
   uint32_t pending;
-  /// The numbers of the next writes to the slot, erases of the slot, and writes of the record that
-  /// fail.
+  /// The number of the next operations with a fault: rows of the slot that are stored with a wrong
+  /// bit, rows whose write fails, erases of the slot that fail, and writes of the record that are
+  /// stored with a wrong bit.
   uint32_t bad_rows, failed_rows, failed_erases, bad_records;
   /// An address in the page of the slot that never holds its data; 0 = no such page.
   uint32_t worn;
@@ -72,8 +73,8 @@ uint32_t request(device *d, const uint8_t *bytes, uint32_t size);
 uint32_t request_op(device *d, uint8_t op);
 uint32_t begin(device *d, const uint8_t *image, uint32_t size, uint8_t flags);
 uint8_t data(device *d, const uint8_t *image, uint32_t offset, uint32_t size, bool with_response);
-/// Sends from the device's next offset up to `end`, within the device's window. False: no more
-/// progress.
+/// Sends from the device's next offset up to `end`, within the device's window. False: the device
+/// does not receive, reports a wrong CRC32, or accepts no more data.
 bool send_to(device *d, const uint8_t *image, uint32_t end);
 /// BEGIN (with a restart if the prefix differs), data and VERIFY. True: the image is verified and
 /// the slot holds it.

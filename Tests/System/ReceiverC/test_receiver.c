@@ -468,8 +468,9 @@ static void test_worn_page(void) {
   CHECK(update(&d, image, 9000));
 }
 
-/// Runs an update during which power fails in flash operation `cut`, and then an update that must
-/// succeed.
+/// Runs an update during which power fails in flash operation `cut`, another one during which it fails
+/// in operation `second_cut` (0: it does not fail), and then an update that must succeed. False: the
+/// first update ended before `cut`.
 static bool cut_and_resume(uint64_t seed, uint32_t size, uint32_t cut, uint32_t second_cut) {
   device_make(&d, seed, 8);
   if (seed % 3 == 0) {

@@ -172,8 +172,8 @@ class Conversation:
 
     @staticmethod
     def encoded(head: Head, kind: type, fields: dict) -> bytes:
-        """Returns the body as `smp` encodes it. The header is that of the request: errors belong to the
-        requested command, and `smp` encodes the answer to a state write as one to a read.
+        """Returns the answer, with the body as `smp` encodes it. The header is that of the request: errors belong
+        to the requested command, and `smp` encodes the answer to a state write as one to a read.
         """
         if "Error" in kind.__name__:
             return head.answered(cbor2.dumps(fields))

@@ -2,8 +2,8 @@ import OtaflashATT
 import Testing
 
 @Suite struct PDUSizingTests {
-  /// The size fills packets completely if this costs less, and is the complete MTU if a partly full
-  /// packet is still worthwhile.
+  /// The best size fills packets completely, or is the complete MTU if a partly full last packet
+  /// yields a higher rate.
   @Test(arguments: [
     (251, 517, 498), (251, 498, 498), (251, 497, 497), (251, 247, 247), (251, 250, 247),
     (251, 185, 185), (251, 23, 23), (27, 23, 23), (27, 24, 23),

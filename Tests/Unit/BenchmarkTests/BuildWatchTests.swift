@@ -9,7 +9,7 @@ import Testing
 
 /// The detection of builds, with a scripted file in virtual time.
 @Suite struct BuildWatchTests {
-  /// A file whose states are a script: from each time on, its content.
+  /// A file whose content changes at scripted times; `nil` = the file does not exist.
   private struct ScriptedFile: WatchedFile {
     let clock: VirtualClock
     let states: [(at: Duration, content: [UInt8]?)]
@@ -171,7 +171,7 @@ import Testing
 
   // MARK: The complete loop
 
-  /// From the change of the file to the running image on a simulated board.
+  /// Measures the time from the change of the file to the running image on a simulated board.
   @Test func theWatchAddsAtMostThreeTenthsOfASecondToAnUpdate() throws {
     let image = FirmwareImage(
       name: "build.bin", format: .binary,

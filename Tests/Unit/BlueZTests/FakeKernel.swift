@@ -25,7 +25,7 @@ final class FakeKernel: Sendable {
       event.bytes + index.bytes + UInt16(parameters.count).bytes + parameters)
   }
 
-  /// Command Complete.
+  /// Sends Command Complete.
   func complete(_ opcode: UInt16, status: UInt8 = 0, _ parameters: [UInt8] = []) async throws {
     let index: UInt16 = opcode == 0x0003 ? 0xFFFF : 0
     try await send(event: 0x0001, index: index, opcode.bytes + [status] + parameters)

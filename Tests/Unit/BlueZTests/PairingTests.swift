@@ -5,7 +5,7 @@ import Testing
 
 @testable import OtaflashBlueZ
 
-/// Packets in the layout of the kernel's mgmt.h.
+/// Tests of pairing, with packets in the layout of the kernel's mgmt.h.
 @Suite(.timeLimit(.minutes(20))) struct PairingTests {
   static let device: [UInt8] = [0x01, 0x00, 0x00, 0xEE, 0xFF, 0xC0]
   static let keyValue = [UInt8](0x10...0x1F)
@@ -203,7 +203,7 @@ import Testing
     await running
   }
 
-  /// Set Bondable of the kernel's mgmt.h.
+  /// Returns the packet of the command Set Bondable.
   private static func setBondable(_ isOn: Bool) -> [UInt8] { [0x09, 0, 0, 0, 1, 0, isOn ? 1 : 0] }
 
   @Test func onlyALinkThatRequiresSecurityCreatesABond() async throws {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import OtaflashBlueZ
 
-/// Packets in the layout of Core 5.4, Vol 4, Part E.
+/// Tests of the tuning of connections, with packets in the layout of Core 5.4, Vol 4, Part E.
 @Suite(.timeLimit(.minutes(20))) struct TuningTests {
   static let handle: UInt16 = 0x0040
   static let peerBytes: [UInt8] = [0x01, 0x00, 0x00, 0xEE, 0xFF, 0xC0]

@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-/// Invalid inputs cause a clear error with a code and an exit status, and neither a hang nor a
-/// crash. Each test runs the built program.
+/// Tests that invalid inputs cause a clear error with a code and an exit status, and neither a hang
+/// nor a crash. Each test runs the built program.
 @Suite(.waitsForPrograms) struct BadInputTests {
   /// A command line and its expected outcome.
   struct Case: CustomTestStringConvertible, Sendable {

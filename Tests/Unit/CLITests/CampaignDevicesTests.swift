@@ -53,7 +53,9 @@ import Testing
   @Test func aRunCreatesRecords() throws {
     let run = FleetRun(Self.events())
     let records = run.devices.compactMap { DeviceRecord($0) }
-    #expect(records.map(\.id) == ["unix:/a", "unix:/b", "unix:/c", "unix:/d"], "those reached")
+    #expect(
+      records.map(\.id) == ["unix:/a", "unix:/b", "unix:/c", "unix:/d"],
+      "the devices that were reached")
     #expect(
       records.map { $0.lastFlashing?.outcome }
         == [.flashed, .alreadyCurrent, .failed, .interrupted])

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// `flash --watch`, with the built program and files that change.
+/// Tests of `flash --watch`, with the built program and files that change.
 @Suite(.waitsForPrograms) struct FlashWatchTests {
   /// Replaces a file as build tools do: a new file with the name of the old one.
   private static func build(_ bytes: Data, _ path: String) throws {

@@ -149,7 +149,9 @@ import Testing
     for words in ["parallel: 4 transfers per adapter (plan: 3", "1 device added: board-0004"] {
       #expect(refused.errors.contains(words), "\(refused.errors)")
     }
-    #expect(try program.run(["fleet", "run", file, "--plan", file]).status == 78, "no plan")
+    #expect(
+      try program.run(["fleet", "run", file, "--plan", file]).status == 78, "the file is not a plan"
+    )
     #expect(try program.run(["fleet", "list"]).output.isEmpty)
     _ = try program.file("c.yaml", Self.everything.utf8)
     let run = try program.run(["fleet", "run", file, "--plan", saved])

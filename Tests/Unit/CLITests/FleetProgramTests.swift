@@ -240,8 +240,10 @@ import Testing
     let files = ["--html", home + "/r.html", "--junit", home + "/r.xml", "--csv", home + "/r.csv"]
     let report = try program.run(["fleet", "report"] + files)
     #expect(report.status == 0, "\(report.errors)")
-    #expect(try program.run(["fleet", "report"] + files).status == 0, "over its own kind")
-    #expect(try fleet("report", "--html", home + "/c.yaml").status == 73, "over nothing else")
+    #expect(
+      try program.run(["fleet", "report"] + files).status == 0, "reports replace earlier reports")
+    #expect(
+      try fleet("report", "--html", home + "/c.yaml").status == 73, "no other file is replaced")
     let edit = """
       import sqlite3, sys
       db = sqlite3.connect(sys.argv[1])

@@ -62,7 +62,7 @@ import Testing
   // MARK: Hashes
 
   @Test func eachHashThatTheRunPrintedIsAccepted() throws {
-    try #require(heads.count == 3, "two verdicts and the end")
+    try #require(heads.count == 3, "one hash per verdict, and one at the end")
     for (index, head) in heads.enumerated() {
       let outcome = try report("--verify", head)
       #expect(outcome.status == 0, "\(outcome.errors)")
@@ -178,10 +178,12 @@ import Testing
     let publicKey = try String(contentsOfFile: key + ".pub", encoding: .utf8)
     let allowed = try program.file("allowed", "anna \(publicKey)".utf8)
     #expect(try verifyBySSH(head, allowed) == 0)
-    #expect(try report("--head", head, "--sign", key).status == 0, "over its own files")
+    #expect(
+      try report("--head", head, "--sign", key).status == 0,
+      "earlier files of the command are replaced")
     try text.replacing(runs[1], with: runs[0]).write(
       toFile: head, atomically: false, encoding: .utf8)
-    #expect(try verifyBySSH(head, allowed) != 0, "of another text")
+    #expect(try verifyBySSH(head, allowed) != 0, "the signature of another text")
   }
 
   /// Without a terminal there is no prompt for a passphrase: the command fails and writes no file.
@@ -207,7 +209,7 @@ import Testing
     #expect(verified.status == 0, "\(verified.errors)")
     #expect(verified.output.contains("head \(heads[2])"), "\(verified.output)")
     try "otaflash run head 1\nrun x\n".write(toFile: head, atomically: false, encoding: .utf8)
-    #expect(try Program.runTool(verification).status != 0, "of another text")
+    #expect(try Program.runTool(verification).status != 0, "the signature of another text")
   }
 
   @Test func aFileThatIsNotAKeyIsRefused() throws {
@@ -215,7 +217,8 @@ import Testing
     #expect(try report("--sign", program.home.path + "/c.yaml").status == 64)
     #expect(try report("--head", head, "--sign", program.home.path + "/c.yaml").status == 78)
     #expect(try report("--head", head, "--sign", program.home.path + "/none").status == 66)
-    #expect(try report("--head", program.home.path + "/c.yaml").status == 73, "over nothing else")
+    #expect(
+      try report("--head", program.home.path + "/c.yaml").status == 73, "no other file is replaced")
     #expect(!FileManager.default.fileExists(atPath: head))
   }
 }

@@ -68,7 +68,7 @@ import Testing
     var origins: [String: String] = [:]
     for words in Self.contexts {
       guard case .command(let command, _) = CommandLineReading(words, environment: [:]) else {
-        Issue.record("\(words) is no command line")
+        Issue.record("\(words) is not a command line")
         continue
       }
       let context = FaultContext(
@@ -104,7 +104,7 @@ import Testing
     let lines = origins.keys.sorted()
     for (line, commands) in zip(lines, try Self.commands(of: lines)) {
       let origin = origins[line] ?? ""
-      #expect(!commands.isEmpty, "'\(line)' is no command (\(origin))")
+      #expect(!commands.isEmpty, "'\(line)' is not a command (\(origin))")
       for command in commands {
         guard command.first == "otaflash" else {
           #expect(Self.tools.contains(command.first ?? ""), "'\(line)' (\(origin))")

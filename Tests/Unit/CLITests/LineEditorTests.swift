@@ -2,7 +2,7 @@ import OtaflashConsole
 import OtaflashDevices
 import Testing
 
-/// The line that the user types, and the lines that a device sends.
+/// Tests of the line that the user types, and of the lines that a device sends.
 @Suite struct LineEditorTests {
   private static func lines(_ parts: String...) -> [LineEditor.Input] {
     var editor = LineEditor()

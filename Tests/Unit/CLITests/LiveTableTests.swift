@@ -237,7 +237,7 @@ import Testing
   }
 }
 
-/// Key sequences as terminals send them.
+/// Tests of key sequences in the form in which terminals send them.
 @Suite struct KeyDecoderTests {
   @Test(arguments: [
     ("\u{1B}[A", Key.up), ("\u{1B}OB", .down), ("k", .character("k")),

@@ -15,7 +15,7 @@ struct ProcessWaits: SuiteTrait, TestTrait, TestScoping {
 }
 
 extension Trait where Self == ProcessWaits {
-  /// The tests of this suite wait for programs.
+  /// The trait of suites whose tests wait for programs.
   static var waitsForPrograms: Self { Self() }
 }
 

@@ -33,7 +33,7 @@ final class Program {
 
   deinit {
     do { try FileManager.default.removeItem(at: home) } catch {
-      Issue.record("\(home.path) stays behind: \(error)")
+      Issue.record("\(home.path) was not removed: \(error)")
     }
   }
 

@@ -6,7 +6,7 @@ import Testing
 
 @testable import otaflash
 
-/// The project file: its format, its precedence, and its location.
+/// Tests of the project file: its format, its precedence, and its location.
 @Suite(.waitsForPrograms) struct ProjectFileTests {
   private static let text = """
     # the board on my desk
@@ -95,7 +95,7 @@ import Testing
     #expect(try Self.words("flash a.bin").image == nil)
     #expect(try Self.words("flash --mtu 23 a.bin -d x").options.count == 2)
     #expect(try Self.words("flash --keep-link").options.contains("--interval=15ms") == false)
-    // Requests for the link are for devices on the air.
+    // Options of the link apply only to devices on the air.
     #expect(try Self.words("flash -d sim:").options.contains("--interval=15ms") == false)
     #expect(try Self.words("flash", profile: "sim").options.contains("--interval=15ms") == false)
     #expect(try Self.words("reset").options == ["--device=door-01"])

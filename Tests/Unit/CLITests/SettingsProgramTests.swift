@@ -1,6 +1,6 @@
 import Testing
 
-/// `otaflash settings` on the command line.
+/// Tests of `otaflash settings` on the command line.
 @Suite struct SettingsProgramTests {
   /// Each number is at, or just outside, the limit of its type.
   @Test(arguments: [

@@ -50,7 +50,7 @@ import Testing
     let stopped = run.end()
     device.send(SIGCONT)
     #expect(stopped.reason == .uncaughtSignal)
-    #expect(stopped.status == SIGTERM, "by the second, not by the first")
+    #expect(stopped.status == SIGTERM, "the second signal ended the process")
     #expect(stopped.code == nil, "\(stopped.errors)")
     let resumed = try program.run(flash)
     device.send(SIGTERM)

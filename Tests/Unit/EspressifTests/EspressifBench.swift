@@ -12,7 +12,7 @@ let implementations = [
   "esp-nimble", "esp-bluedroid", "esp-raw", "esp-nimbleota", "esp-bleota",
 ]
 
-/// A profile with the flash times of zero and a small partition.
+/// A profile with flash times of zero and a small partition.
 func quick(_ name: String, _ settings: String = "") -> String {
   "sim:\(name)?erase=0&write=0&slot=64K" + (settings.isEmpty ? "" : "&" + settings)
 }

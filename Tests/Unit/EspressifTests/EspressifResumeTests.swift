@@ -8,7 +8,8 @@ import Testing
 
 /// Tests of lost links: a cut at every PDU, and the transfers of other hosts.
 @Suite struct EspressifResumeTests {
-  /// Every cut ends in the correct image, or in an error; never in a claim without the image.
+  /// After every cut, the correct image runs, or an error is reported. Success is never reported
+  /// without the correct image.
   @Test(
     arguments: implementations.map { ($0, "no") } + [("esp-raw", "yes"), ("esp-bleota", "yes")])
   func aCutAtEveryPDU(_ name: String, _ information: String) throws {
@@ -75,7 +76,7 @@ import Testing
     }
   }
 
-  /// A restart of the device ends the transfer.
+  /// A restart of the device ends the transfer. The update then starts over, and is completed.
   @Test(arguments: implementations)
   func aRestartOfTheDeviceStartsOver(_ name: String) throws {
     let image = try application(40_000)

@@ -82,7 +82,8 @@ import Testing
     #expect(throws: UpdateFault.self) { try transfer.received(Self.answer(2, 0, 3)) }
   }
 
-  /// Only with the status 2 the third word is used: some devices state 0 in it otherwise.
+  /// The third word is used only with status 2, because with other statuses some devices set it to
+  /// 0.
   @Test func theExpectedSectorIsUsedOnlyWithStatusTwo() throws {
     var transfer = Self.transfer(sent: 3)
     #expect(try transfer.received(Self.answer(0, 0, 0)) == .proceed)

@@ -37,7 +37,7 @@ import Testing
         == .skipped(words: "its battery level is 20 %, but the campaign requires 30 %"))
     #expect(outcome.sent["other0"] == 0)
     #expect(outcome.run["other1"]?.ending == .updated)
-    #expect(outcome.run["other2"]?.ending == .updated, "unknown proceeds")
+    #expect(outcome.run["other2"]?.ending == .updated, "an unknown level is permitted")
     scene.campaign.requirements.battery?.unknown = .refuse
     let strict = try scene.run()
     #expect(

@@ -99,7 +99,7 @@ import Testing
       let outcome = try scene.run()
       let ends = outcome.run.devices.filter { $0.device.id.hasPrefix("board") }
       #expect(ends.count == 19 && ends.allSatisfy { $0.ending == .updated })
-      #expect(outcome.run["other0"]?.ending?.count != .succeeded, "it hangs")
+      #expect(outcome.run["other0"]?.ending?.count != .succeeded, "the device hangs")
       let began = try #require(outcome.run.beganAt)
       return began.duration(to: try #require(ends.compactMap(\.settledAt).max()))
     }
@@ -133,7 +133,7 @@ import Testing
     #expect(outcome.run.control == .ended(.complete(failed: 0)))
     #expect(outcome.truth.values.allSatisfy { $0 == Self.new })
     let moved = outcome.run.devices.filter { Set($0.records.map(\.adapter)).count > 1 }
-    #expect(moved.count >= 2, "those that it had in its hands")
+    #expect(moved.count >= 2, "the devices that it was updating")
     #expect(moved.allSatisfy { $0.records.last?.adapter == "hci1" && $0.linkFailures == 0 })
     #expect(outcome.notices == [.adapterLost("hci0")])
     // The time must not exceed the time of one adapter for all devices, plus the wait before

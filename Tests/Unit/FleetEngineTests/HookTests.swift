@@ -177,7 +177,7 @@ final class ScriptedHooks: HookRunner {
     #expect(failures >= 4)
     #expect(outcome.run.devices.allSatisfy { $0.ending == nil })
     scene.hooks = nil
-    #expect(try scene.run().run.devices.allSatisfy { $0.ending == nil }, "nothing runs it")
+    #expect(try scene.run().run.devices.allSatisfy { $0.ending == nil }, "no process runs the hook")
   }
 
   @Test func aForecastRunsNoHooks() throws {
@@ -233,7 +233,7 @@ final class ScriptedHooks: HookRunner {
     #expect(last["OUTCOME"] == "continue" && last["SUCCEEDED"] == "3" && last["DEVICES"] == "3")
     for device in outcome.run.devices {
       let claimed = try #require(device.records.first).began.milliseconds - 1_800_000_000_000
-      #expect(claimed >= (device.wave == 0 ? 30_000 : 90_000), "not before the hooks' end")
+      #expect(claimed >= (device.wave == 0 ? 30_000 : 90_000), "not before the end of the hooks")
     }
   }
 

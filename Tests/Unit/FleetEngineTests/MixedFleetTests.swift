@@ -40,7 +40,7 @@ import Testing
     for device in outcome.run.devices {
       let id = device.device.id
       #expect(device.ending == .updated, "\(id): \(String(describing: device.lastFailure))")
-      #expect(outcome.truth[id] == FleetEngineTests.new, "\(id) says so itself")
+      #expect(outcome.truth[id] == FleetEngineTests.new, "\(id) reports its version")
     }
     let images = Set(outcome.run.devices.map(\.device.image))
     #expect(images == ["i", "zephyr.bin", "nordic.bin", "nordic-legacy.bin"])

@@ -8,8 +8,8 @@ import OtaflashSimulation
 import Synchronization
 import Testing
 
-/// Workers whose connection to the exchange fails: no device has two writers, and no outcome is
-/// lost.
+/// Tests of workers whose connection to the exchange fails: no device may have two writers, and no
+/// outcome may be lost.
 @Suite struct PartitionTests {
   /// Returns a scene with one device whose transfer takes minutes.
   private static func slowScene() -> Scene {
@@ -126,7 +126,8 @@ import Testing
     let time = Mutex<Duration?>(nil)
   }
 
-  /// Returns a script in which the exchange does not answer for 100 s after the first result.
+  /// Returns a script in which the exchange does not answer for 100 s, starting with the first call
+  /// of `finish`.
   private static func losing(began: Began) -> FlakyExchange.Script {
     { (call, _, at) in
       began.time.withLock { began in

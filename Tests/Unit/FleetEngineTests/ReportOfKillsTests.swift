@@ -20,7 +20,7 @@ import Testing
     let report = try #require(RunReport(outcome.history))
     #expect(report.withoutTimes == whole.withoutTimes)
     #expect(report.counts[.succeeded] == 42 && report.counts[.unseen] == 1)
-    #expect(report.workers.count > 20, "each process that worked is named")
+    #expect(report.workers.count > 20, "the report names each process that worked")
   }
 }
 #endif

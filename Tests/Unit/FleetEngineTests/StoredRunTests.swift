@@ -131,7 +131,7 @@ import Testing
       guard case .deviceClaimed = recorded.event else { return nil }
       return recorded.at.milliseconds - 1_800_000_000_000
     }
-    #expect(!begun.contains { (3_000..<60_000).contains($0) }, "nothing begins in a pause")
+    #expect(!begun.contains { (3_000..<60_000).contains($0) }, "no update begins in a pause")
     #expect(begun.contains { $0 >= 60_000 })
     for device in outcome.run.devices where device.attempts == 0 {
       #expect(outcome.sent[device.device.id] == 0)

@@ -360,7 +360,7 @@ import Testing
   @Test(arguments: [
     ("devices: [a, b, a]", 3, 17, "listed twice"),
     ("devices: ['C0:FF:EE:00:00:01', 'c0:ff:ee:00:00:01']", 3, 32, "listed twice"),
-    ("devices:\n  - id: a\n  - {id: b, name: a}", 5, 5, "'a' is the name of two devices"),
+    ("devices:\n  - id: a\n  - {id: b, name: a}", 5, 5, "'a' identifies two devices"),
     ("devices: [a, b]\nwaves:\n  - devices: 1\n  - {name: x, devices: 5}", 6, 5, "requires 5"),
     ("devices: [a, b]\nwaves:\n  - devices: 1", 4, 1, "1 devices are in no wave"),
     ("devices: [a]\nwaves:\n  - {devices: 50%}\n  - {name: y, devices: 40%}", 6, 5, "ends at 40 %"),

@@ -39,7 +39,7 @@ import Testing
     }
     let (whole, undecided) = file.knowing(Self.known)
     let plan = try whole.plan(now: CampaignFileTests.now)
-    #expect(undecided.isEmpty, "the list is the user's: what is unknown of it is an error")
+    #expect(undecided.isEmpty, "a listed device with an unknown fact is an error")
     #expect(plan.leftOut.isEmpty && plan.deviceCount == 2)
     #expect(whole.campaign.devices.map(\.version?.description) == ["1.3.0", "1.0.0"])
   }

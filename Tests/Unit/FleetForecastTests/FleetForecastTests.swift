@@ -31,7 +31,7 @@ import Testing
     let second = try await trial.forecast(seeds: 4)
     #expect(first == second)
     #expect(first.devices == 12 && first.seeds == 4 && first.whatIfSeeds == 4)
-    #expect(first.duration.range == nil, "four runs say nothing of one case in twenty")
+    #expect(first.duration.range == nil, "four runs are too few for a range")
   }
 
   /// The first run is completed regardless of the time limit; runs that have not ended by then are

@@ -111,7 +111,7 @@ import Testing
     let without = try #require(RunReport(Self.history(Self.twoDevices)))
     #expect(without.throughput.transfers.map(\.until) == [Self.time(21)])
     let all = without.throughput.rates(over: Self.time(0)..<Self.time(21), bins: 7)
-    #expect(abs(all.reduce(0, +) * 3 - 40_000) < 1, "nothing is lost in the last part")
+    #expect(abs(all.reduce(0, +) * 3 - 40_000) < 1, "the last interval has all its bytes")
   }
 
   @Test func failuresAreGroupedByCauseAndResolvedFailuresAreSeparate() throws {

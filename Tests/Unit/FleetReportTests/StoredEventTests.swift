@@ -2,7 +2,7 @@ import Foundation
 import OtaflashFleet
 import Testing
 
-/// Events are permanent: later versions read the events of the first versions.
+/// Tests that later versions read the events of the first versions, because events are permanent.
 @Suite struct StoredEventTests {
   private static let old =
     #"{"runBegan":{"_0":{"campaign":"c","devices":2,"digest":"d","id":"r","waves":1}}}"#

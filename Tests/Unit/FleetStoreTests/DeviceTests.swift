@@ -36,7 +36,7 @@ import Testing
     let history = try store.history(ofDevice: "c")
     #expect(history.map(\.run.id) == ["r1"])
     #expect(history.first?.events.map(\.number) == [1, 2, 5])
-    #expect(try store.history(ofDevice: "i").isEmpty, "an image's digest is no device")
+    #expect(try store.history(ofDevice: "i").isEmpty, "the digest of an image is not a device")
   }
 
   /// The table of devices of former versions is removed after the registry has imported it, and a

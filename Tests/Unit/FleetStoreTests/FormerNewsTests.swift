@@ -46,7 +46,7 @@ import Testing
     guard case .intact(8, _) = try store.verify(run: "r1") else {
       return #expect(Bool(false), "the chain continues")
     }
-    #expect(try await folder.store().ledger(of: "r1").history() == events, "it is done once")
+    #expect(try await folder.store().ledger(of: "r1").history() == events, "they are read once")
   }
 
   /// The run continues, and the next attempt first queries the device for its running image.

@@ -241,8 +241,8 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: folder.path))
   }
 
-  /// Simulates a full disk by a limit of the size of the file, with six limits. A refused append
-  /// must have no effect, and all earlier events must remain readable.
+  /// Six limits on the size of the file simulate a full disk. A refused append must have no effect,
+  /// and all earlier events must remain readable.
   @Test func aFullDiskLosesNoEvents() async throws {
     let folder = try StoreFolder()
     let store = try folder.store()

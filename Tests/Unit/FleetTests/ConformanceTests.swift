@@ -35,7 +35,8 @@ import Testing
     #expect(Set(names).count == names.count && names.count >= 80)
   }
 
-  /// A run of many attempts keeps one job for each device, and no job after its end.
+  /// A table with a run of many attempts keeps one job for each device. After `forget`, the table
+  /// keeps no job of the run.
   @Test func jobsOfEarlierAttemptsAreRemoved() throws {
     var table = JobTable()
     for attempt in 1...50 {

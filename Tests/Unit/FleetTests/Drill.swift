@@ -24,7 +24,7 @@ struct Drill {
   var run = FleetRun()
   var history: [RecordedEvent] = []
   private(set) var now = WallClockTime(milliseconds: 1_000_000)
-  /// Whether each device runs the new image, whatever the run has recorded.
+  /// The devices that run the new image, regardless of the recorded events; all values are `true`.
   private(set) var truth: [FleetDevice.ID: Bool] = [:]
   /// Jobs in progress, each with the time at which it is done.
   private var working: [(claim: JobClaim, until: WallClockTime)] = []

@@ -11,7 +11,7 @@ import Testing
     Array(image[manifest.range(of: number)])
   }
 
-  /// An image of more than 1 MiB is complete, whatever the order of its chunks, which may repeat.
+  /// An image of more than 1 MiB is assembled from chunks in any order. A chunk may arrive twice.
   @Test func anImageArrivesInAnyOrder() throws {
     let manifest = ImageManifest(of: Self.image, sha256: Self.sha256)
     #expect(manifest.chunks.count == 12)
@@ -37,7 +37,7 @@ import Testing
     #expect(assembly.missing == [0..<Self.image.count])
   }
 
-  /// A manifest whose chunks are consistent, but belong to another image.
+  /// Each chunk matches the manifest, but the digest of the manifest is that of another image.
   @Test func chunksOfAnotherImageAreRejectedAtTheEnd() throws {
     let manifest = ImageManifest(of: Self.image, sha256: Self.sha256)
     let forged = try JSONManifest(manifest).with(digest: [UInt8](repeating: 0, count: 32))

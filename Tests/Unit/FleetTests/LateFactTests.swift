@@ -107,7 +107,8 @@ import Testing
     #expect(play.run["d0"]?.records.count == 7)
   }
 
-  /// Workers in other processes keep their claims; the exchange may have lost their jobs.
+  /// Workers in other processes keep their claims. The exchange may have lost their jobs, so the
+  /// jobs are published again.
   @Test func aRestartKeepsTheClaimsOfRunningWorkers() throws {
     let play = try Self.play()
     #expect(

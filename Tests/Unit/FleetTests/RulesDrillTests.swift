@@ -60,7 +60,7 @@ import Testing
       stops += 1
       #expect(drill.failedWhenStopped == stop, "seed \(seed)")
       let failed = drill.run.waves.map(\.tally.failed).max() ?? 0
-      #expect(failed <= stop + 4, "seed \(seed): the threshold and what was in flight")
+      #expect(failed <= stop + 4, "seed \(seed): the threshold plus the devices in flight")
     }
     #expect(stops > 900)
   }

@@ -215,14 +215,14 @@ import Testing
     }
     #expect(first.count == 4, "the maximum that may wait for a worker")
     play.attempt(first[0], 1, .returned(.notHeard))
-    #expect(play.settle().count == 1, "the fifth takes its turn")
+    #expect(play.settle().count == 1, "the fifth device is published")
   }
 
   @Test func aSiteWithoutWorkersDelaysNoOtherSite() throws {
     var campaign = Self.campaign(20)
     for index in 0..<10 { campaign.devices[index].site = "berlin" }
     var play = try Play(campaign)
-    #expect(play.settle().count == 9, "the wave, four of Berlin and four of nowhere")
+    #expect(play.settle().count == 9, "the wave, four in Berlin and four without a site")
     #expect(play.run.published["berlin"] == 4 && play.run.published[nil] == 4)
   }
 
@@ -311,7 +311,7 @@ import Testing
       effects == [.cancel([UpdateJob.ID(run: "r", device: ids[3], attempt: 1)])],
       "waiting jobs are recalled, running jobs are not")
     play.hear(.ended(.returned(.recalled)), of: ids[3])
-    #expect(play.settle().isEmpty, "one is still at work")
+    #expect(play.settle().isEmpty, "one device is still claimed")
     play.hear(.ended(.updated(Self.figures)), of: ids[2])
     #expect(play.settle() == [.runEnded(.stopped(wave: 0))])
     #expect(play.run.devices.count { $0.ending == nil } == 6)

@@ -45,7 +45,7 @@ import Testing
 
   @Test(arguments: [
     ("", 1, SelectorFault.Reason.expected("a fact such as board")),
-    ("board", 6, .expected("=, !=, <, >, or ~")), ("board=", 7, .expected("a value")),
+    ("board", 6, .expected("=, !=, <, <=, >, >= or ~")), ("board=", 7, .expected("a value")),
     ("bord=x", 1, .unknownFact("bord")), ("board<x", 6, .notOrdered(fact: "board")),
     ("version~1*", 8, .noPattern(fact: "version")),
     ("version<1.3", 9, .badValue(fact: "version", value: "1.3")),

@@ -29,8 +29,8 @@ import Testing
     Profile("a peak at twelve") { 60_000 - 400 * Double(($0 - 12) * ($0 - 12)) },
   ]
 
-  /// After 40 samples, the mean rate of 40 more is within a tenth of the rate of the best fixed
-  /// number.
+  /// After 40 samples, the mean rate of the next 40 samples is at least nine tenths of the rate of
+  /// the best fixed number.
   @Test(arguments: profiles)
   func theLearnedNumberIsWithinATenthOfTheBest(_ profile: Profile) throws {
     for seed in UInt64(1)...20 {

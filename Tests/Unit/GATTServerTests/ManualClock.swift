@@ -27,7 +27,7 @@ final class ManualClock: LinkClock {
     guard await turn.wait() != nil else { throw CancellationError() }
   }
 
-  /// Returns when a task sleeps on this clock.
+  /// Waits until a task sleeps on this clock.
   func sleeper() async {
     let turn = state.withLock { state -> OneShot<Void>? in
       guard state.timers.isEmpty else { return nil }

@@ -19,7 +19,7 @@ struct Peer {
     session = ServerSession(connection: ConnectionID(rawValue: 1), security: security)
   }
 
-  /// The response to one PDU in hex, or `nil` without a response.
+  /// Sends one PDU, in hexadecimal digits; returns the response, or `nil` without a response.
   mutating func send(_ pdu: String) -> String? { send(hex(pdu)) }
 
   mutating func send(_ pdu: [UInt8]) -> String? {

@@ -7,8 +7,8 @@ import Testing
 private let notified = AttributeHandle(3)
 private let control = AttributeHandle(6)
 
-/// A server whose control point, handle 6, the test programs. Handle 3 notifies (CCCD 4), and
-/// handle 6 also indicates (CCCD 7).
+/// A server with a control point at handle 6, whose write handler the test provides. Handle 3
+/// notifies (CCCD 4), and handle 6 indicates (CCCD 7).
 private final class Device: Sendable {
   let server: GATTServer
   let clock = ManualClock()

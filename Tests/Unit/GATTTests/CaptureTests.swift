@@ -4,7 +4,7 @@ import OtaflashSimulation
 import Synchronization
 import Testing
 
-/// Bytes in the layout of the BTSnoop format and of the Core Specification.
+/// Tests that captures have the layout of the BTSnoop format and of the Core Specification.
 @Suite struct CaptureTests {
   static let peer = CapturedPeer(littleEndian: [1, 0, 0, 0xEE, 0xFF, 0xC0], isRandom: true)
   /// 2023-11-14 22:13:20 UTC, in microseconds since 1970.

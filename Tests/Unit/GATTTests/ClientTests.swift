@@ -197,7 +197,7 @@ import Testing
     #expect(both == [.success(247), .success(247)])
   }
 
-  /// Both sides must agree on the MTU, even if no caller waits for it.
+  /// Host and device must use the same MTU, even if the caller no longer waits for the exchange.
   @Test func anAbandonedExchangeTakesEffect() throws {
     let seen = try withScript([
       .on("02 00 02", "03 F7 00").after(.seconds(2)), .on("0A 01 00", "0B 05"),

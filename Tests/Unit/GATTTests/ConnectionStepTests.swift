@@ -25,8 +25,8 @@ import Testing
       ([.subscribing, .subscribed, .subscribing], subscription, .ready),
       ([.subscribing, .subscribed, .discoveringServices], discovery, .ready),
       ([.subscribing, .discoveringServices, .servicesFound], subscription, .servicesReady),
-      // If two procedures overlap, the failure of a procedure that is not the reported one leaves
-      // the reported state unchanged.
+      // If two procedures overlap, the state reports only the later procedure. The failure of the
+      // other procedure leaves the reported state unchanged.
       ([.subscribing], discovery, .subscribing),
       ([.discoveringServices, .servicesFound], discovery, .servicesReady),
     ]

@@ -2,8 +2,8 @@ import OtaflashATT
 import OtaflashGATT
 import OtaflashSimulation
 
-/// A device that answers each read with the number of the connection, but does not answer on some
-/// connections.
+/// A device that answers each read with the number of the connection, and confirms each write. On
+/// the connections in `silent`, it does not answer.
 final class CountingDevice: Sendable {
   static let handle = AttributeHandle(1)
 
@@ -47,7 +47,7 @@ final class CountingDevice: Sendable {
   }
 }
 
-/// Runs `body` near `device`, in virtual time.
+/// Runs `body` while `device` runs, in virtual time; then switches the device off.
 func near<Value: Sendable>(
   _ device: CountingDevice, _ body: @escaping @Sendable (VirtualClock) async -> Value
 ) throws -> Value {

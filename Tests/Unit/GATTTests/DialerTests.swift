@@ -4,7 +4,8 @@ import OtaflashSimulation
 import Synchronization
 import Testing
 
-/// Two straps of the same kind; one of them also has a bootloader at the next address.
+/// A central with two straps of the same kind in range. The first strap also has a bootloader at
+/// the next address.
 private final class TwoStraps: Central {
   let clock: any LinkClock
   private let knowsAddresses: Bool

@@ -32,7 +32,7 @@ import Testing
     #expect(received == (0...100).map { [0x52, 3, 0, UInt8($0)] })
   }
 
-  /// Commands that are encoded one by one. Half of them wait for room, and each wait is reported.
+  /// The commands are encoded one by one. Half of them wait for room, and each wait is reported.
   @Test func encodedCommandsKeepTheirOrder() throws {
     let (received, waits) = try VirtualTimeline().run { clock -> ([[UInt8]], Int) in
       let (near, far) = MemoryLink.pair(capacity: 2)
@@ -99,7 +99,7 @@ import Testing
   }
 }
 
-/// Whether the bearer accepted the PDU immediately.
+/// Offers the PDU to the bearer; returns whether the bearer accepted it immediately.
 private func offered(_ pdu: [UInt8], to bearer: ATTBearer) -> Bool {
   do throws(GATTFault) { return try bearer.offer(pdu) } catch {
     Issue.record(error)
@@ -107,7 +107,7 @@ private func offered(_ pdu: [UInt8], to bearer: ATTBearer) -> Bool {
   }
 }
 
-/// Accepts every other offered PDU immediately.
+/// A link that accepts every second offered PDU immediately.
 private final class MoodyLink: Link {
   private let link: MemoryLink
   private let offers = Mutex(0)
@@ -138,7 +138,8 @@ private final class MoodyLink: Link {
   func close() { link.close() }
 }
 
-/// Accepts every offered PDU after the first immediately; keeps the first for 10 s.
+/// A link that refuses the first offer and accepts all later offers immediately. A PDU that is sent
+/// without an offer takes 10 s.
 private final class StuckLink: Link {
   private let clock: VirtualClock
   private let state = Mutex((offers: 0, sent: [[UInt8]]()))

@@ -147,7 +147,7 @@ private func device(
   @Test func theOnlyOtherMatchIsTheDeviceWithANewAddress() throws {
     let search = try Self.search([("lamp", "Lamp"), ("two", nil), ("two", "Strap")])
     #expect(search.found == .success("two"))
-    #expect(search.took == .seconds(4), "another one may match until then")
+    #expect(search.took == .seconds(4), "another device may match until then")
   }
 
   @Test func severalMatchesAreRejected() throws {

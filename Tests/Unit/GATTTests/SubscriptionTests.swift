@@ -155,8 +155,8 @@ import Testing
     #expect(sent.value == 2)
   }
 
-  /// Service 1...4 is Generic Attribute, in which Service Changed has handle 3; the next service
-  /// starts at 5.
+  /// Generic Attribute has the handles 1…4, and Service Changed has handle 3. The next service
+  /// starts at handle 5.
   @Test func serviceChangedIsSubscribedToAndEmptiesTheCache() throws {
     let seen = try withScript([
       .on("10 01 00 FF FF 00 28", "11 06 01 00 04 00 01 18 05 00 FF FF 0F 18"),
@@ -175,7 +175,7 @@ import Testing
     #expect(seen == .success(expected))
   }
 
-  /// Service Changed must not cause pairing.
+  /// A subscription to Service Changed must not cause pairing.
   @Test func serviceChangedThatRequiresAPairingIsSkipped() throws {
     let services = try withScript([
       .on("10 01 00 FF FF 00 28", "11 06 01 00 FF FF 01 18"),

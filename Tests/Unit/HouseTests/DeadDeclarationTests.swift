@@ -33,7 +33,7 @@ import Testing
 
   private static func isOfATable(_ line: Substring) -> Bool { line.contains(/= -?\d|rawValue:/) }
 
-  /// The names of `case one, two(Int)`; none of a `switch`.
+  /// The names in `case one, two(Int)`; no names for the cases of a `switch`.
   private static func cases(of line: Substring) -> [Substring] {
     let trimmed = line.drop { $0 == " " }
     guard !trimmed.hasPrefix("case ."), !trimmed.hasPrefix("case let "), !line.hasSuffix(":") else {

@@ -141,8 +141,8 @@ import Testing
     }
   }
 
-  /// The files that use the system clock: the event loop, the waits of the command line, and hooks,
-  /// which are processes.
+  /// The files that may use an API in `realWorld`. They belong to the event loop, the command line,
+  /// and hooks, which are processes.
   static let filesInTheRealWorld: Set = [
     "Sources/BlueZ/EventLoop/EventLoop.swift", "Sources/Console/Files/InputFile.swift",
     "Sources/Console/Output/OutputQueue.swift",

@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-/// Documents, messages, comments and names use the field's words. `dialect.tsv` lists the words of the
-/// project's early texts, and what to write instead.
+/// Tests that documents, messages, comments and names use the field's words. `dialect.tsv` lists
+/// the words of the project's early texts, and what to write instead.
 @Suite struct PlainEnglishTests {
   /// A row of `dialect.tsv`: phrases, and the words that replace them.
   struct Row: Sendable {

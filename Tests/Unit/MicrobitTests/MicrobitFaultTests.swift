@@ -6,7 +6,7 @@ import Testing
 @testable import OtaflashUpdate
 
 /// Tests of lost links and of lost, repeated and late packets. A run must end with the new program
-/// or with a clear error, and never claim more than the device shows.
+/// or with a clear error, and must not report a program as verified that does not run.
 @Suite struct MicrobitFaultTests {
   /// Whether the outcome is consistent with the final state of the device.
   private static func isTrue(_ outcome: MicrobitOutcome, _ image: FirmwareImage) -> Bool {
@@ -171,7 +171,8 @@ import Testing
     if case .failure(let error) = outcome.result { #expect(!error.explanation.isEmpty) }
   }
 
-  /// Pairing mode ends while a script is sent: the device returns to pairing mode.
+  /// The time limit of pairing mode ends while a script is sent. The device resets, and returns to
+  /// pairing mode because the transfer is incomplete.
   @Test func theEndOfPairingModeIsReported() throws {
     let outcome = try flash(try program(3000), onto: "microbit?interval=100ms&pairing=4s")
     guard case .failure = outcome.result else {

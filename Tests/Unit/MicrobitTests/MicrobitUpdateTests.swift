@@ -57,7 +57,7 @@ import Testing
   }
 
   /// A device whose program does not use Bluetooth was put into pairing mode by its user, and does
-  /// not advertise afterwards: the update claims nothing.
+  /// not advertise afterwards, so the update is not reported as verified.
   @Test(arguments: ["microbit", "microbit-v1"])
   func aProgramWithoutBluetoothHasOnlyRestarted(_ device: String) throws {
     let image = try program(3000, for: device)

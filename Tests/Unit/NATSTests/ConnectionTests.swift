@@ -3,7 +3,7 @@ import OtaflashNATS
 import OtaflashNATSServer
 import Testing
 
-/// Losses of the connection: each failure says whether the request may have taken effect.
+/// Tests of lost connections: each failure must state whether the request may have taken effect.
 @Suite(.enabled(if: NATSServer.areInstalled, "\(NATSServer.note)")) struct ConnectionTests {
   static let moment = Duration.milliseconds(400)
 

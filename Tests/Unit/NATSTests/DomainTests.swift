@@ -3,7 +3,7 @@ import OtaflashNATS
 import OtaflashNATSServer
 import Testing
 
-/// A site with a separate server, as a leaf node of the hub.
+/// Tests of a site with a separate server, which is a leaf node of the hub.
 @Suite(.enabled(if: NATSServer.areInstalled, "\(NATSServer.note)")) struct DomainTests {
   /// Repeats a call until the two servers are connected.
   static func whenConnected<Value>(_ body: () async throws -> Value) async throws -> Value {

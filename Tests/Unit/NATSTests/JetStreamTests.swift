@@ -8,7 +8,7 @@ import Testing
   static let moment = Duration.milliseconds(400)
   static let ample = Duration.seconds(60)
 
-  /// The stream of jobs, as the layout has it.
+  /// The stream of jobs, with the configuration of the layout.
   static var jobs: StreamConfiguration {
     var stream = StreamConfiguration(name: "FLASH", subjects: ["flash.job.>"])
     stream.retention = .workQueue
@@ -23,7 +23,7 @@ import Testing
       subject: "flash.job.\(site).\(device)", headers: ["Kind": "job"], payload: Array(text.utf8))
   }
 
-  /// The stream with the consumer of the site "kitchen".
+  /// Creates the stream and the consumer of the site "kitchen".
   static func kitchen(
     _ server: NATSServer, acknowledgementLimit: Duration = ample
   ) async throws -> JetStream {
@@ -175,7 +175,7 @@ import Testing
     try await second.acknowledge()
   }
 
-  /// A loaded machine can delay a renewal beyond the limit, so that one attempt proves little.
+  /// A loaded machine can delay a renewal beyond the limit, so one attempt is not sufficient.
   @Test(arguments: NATSServer.Version.allCases)
   func aRenewedJobIsNotDeliveredAgain(_ version: NATSServer.Version) async throws {
     let server = try await NATSServer(version)
@@ -189,7 +189,7 @@ import Testing
     Issue.record("a renewed job was delivered again in each of 5 attempts")
   }
 
-  /// Renews a job. Returns whether it was not delivered meanwhile.
+  /// Renews a job for `duration`. Returns whether the server did not deliver the job again.
   private static func renew(
     _ job: DeliveredMessage, of stream: JetStream, for duration: Duration
   ) async throws -> Bool {

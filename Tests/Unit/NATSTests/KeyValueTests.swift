@@ -84,7 +84,7 @@ import Testing
     #expect(try await empty.next(isolation: nil) == .current)
   }
 
-  /// More entries than the watch holds for its reader.
+  /// The bucket has more entries than a watch holds for its reader.
   @Test(arguments: NATSServer.Version.allCases)
   func aSlowReaderMissesNoEntry(_ version: NATSServer.Version) async throws {
     let server = try await NATSServer(version)

@@ -4,8 +4,8 @@ import OtaflashNATS
 import OtaflashNATSServer
 import Testing
 
-/// Rates of the calls that a campaign makes most often. They print numbers and expect nothing about
-/// them, so they run on request only: `OTAFLASH_RATES=1`.
+/// Rates of the calls that a campaign makes most often. The tests print the rates and have no
+/// expectations about them, so they run on request only: `OTAFLASH_RATES=1`.
 @Suite(
   .serialized,
   .enabled(

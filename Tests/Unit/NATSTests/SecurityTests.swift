@@ -132,8 +132,8 @@ import Testing
     for _ in 0..<1000 { await (try await hub.server.connect(key: hub.coordinator)).close() }
   }
 
-  /// libnats gives the connection up when the server refuses the key twice; a later call tries
-  /// again.
+  /// libnats closes the connection after the server has refused the key twice. A later call
+  /// connects again.
   @Test(arguments: NATSServer.Version.allCases)
   func aRefusedConnectionCanReturn(_ version: NATSServer.Version) async throws {
     let key = NKey()

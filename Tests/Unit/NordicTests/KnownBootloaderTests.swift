@@ -40,7 +40,7 @@ import Testing
     #expect(outcome.hasSent([0x08, 4, 0]))
   }
 
-  /// Nothing is sent to a bootloader that would lose its application.
+  /// No update data is sent to a bootloader that would lose its application.
   @Test func aBootloaderThatFailsIsNotStarted() throws {
     let outcome = try flash(
       [legacy(firmware(20_000))], onto: "sim:nordic-legacy?variant=adafruit&bootloader=0.11.0"
@@ -58,7 +58,7 @@ import Testing
       } == 1)
   }
 
-  /// If the user insists, the update ends with an error.
+  /// If the user forces the update, the update ends with an error, and no application runs.
   @Test func aForcedUpdateOfABootloaderThatFailsEndsWithAnError() throws {
     let outcome = try flash(
       [legacy(firmware(20_000))], onto: "sim:nordic-legacy?variant=adafruit&bootloader=0.11.0")

@@ -32,7 +32,7 @@ import Testing
   }
 }
 
-/// Wakes each sleeper later than requested.
+/// A clock that wakes each sleeper later than requested.
 struct LateClock: LinkClock {
   /// The time between the starts of two stalls.
   private static let stallPeriod = Duration.milliseconds(300)

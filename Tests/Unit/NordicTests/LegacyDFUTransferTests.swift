@@ -21,7 +21,7 @@ import Testing
     var transfer = Self.transfer(100_000)
     #expect(Self.sendAll(&transfer) == 10)
     #expect(try transfer.received(receipt: 200) == .proceed)
-    #expect(Self.sendAll(&transfer) == 20, "one receipt's worth, and as much again")
+    #expect(Self.sendAll(&transfer) == 20, "twice the packets of a receipt")
     for receipt in 2...40 {
       #expect(try transfer.received(receipt: 200 * receipt) == .proceed)
       _ = Self.sendAll(&transfer)
@@ -75,7 +75,7 @@ import Testing
     // The device has all data, although a receipt was lost.
     #expect(try transfer.reported(200) == .proceed)
     #expect(transfer.acknowledged == 200)
-    #expect(try transfer.received(receipt: 200) == .proceed, "late, and no news")
+    #expect(try transfer.received(receipt: 200) == .proceed, "late, and without new information")
     _ = Self.sendAll(&transfer)
     #expect(try transfer.received(receipt: 400) == .proceed)
   }
@@ -117,7 +117,7 @@ import Testing
     let watch = LegacyDFUDevice(
       ApplicationIdentity(manufacturer: "PINE64", firmwareRevision: "1.14.0"))
     #expect(watch == .infiniTime && watch.updatesInApplication)
-    #expect(watch.packetSize(mtu: 247, wanted: 244) == 20, "longer ones stop the watch")
+    #expect(watch.packetSize(mtu: 247, wanted: 244) == 20, "longer packets stop the watch")
     let other = LegacyDFUDevice(ApplicationIdentity(manufacturer: nil, firmwareRevision: nil))
     #expect(other == .bootloader)
     #expect(other.packetSize(mtu: 247, wanted: nil) == 20)

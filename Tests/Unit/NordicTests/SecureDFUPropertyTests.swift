@@ -7,7 +7,7 @@ import Testing
 
 /// A bootloader's treatment of packets: during an erase it queues a few and drops the others.
 private struct PageOfFlash {
-  /// The number of queued packets, which is 15 in nRF5 SDK 15.
+  /// The maximum number of queued packets, which is 15 in nRF5 SDK 15.
   var queueSize = 15
   var held: [UInt8] = []
   var executed = 0

@@ -184,7 +184,7 @@ import Testing
     transfer.sent(640..<660)
     let late = SecureDFUProgress(of: Self.image, upTo: 640)
     #expect(try transfer.received(receipt: late) == .proceed)
-    #expect(Self.sendAll(&transfer, at: Self.start) == 11, "the late one does not count")
+    #expect(Self.sendAll(&transfer, at: Self.start) == 11, "the late receipt does not count")
   }
 
   /// On a slow link, the receipt arrives while the query is in flight, and serves as its answer.
@@ -201,7 +201,7 @@ import Testing
     transfer.doubt()
     #expect(try transfer.checked(late) == .proceed)
     #expect(transfer.step(at: Self.start) == .askChecksum)
-    #expect(try transfer.checked(late) == .again(from: 0), "all that was sent is lost")
+    #expect(try transfer.checked(late) == .again(from: 0), "all sent data is lost")
   }
 
   @Test func theWaitCountsPacketsOfAnyLength() throws {

@@ -93,8 +93,8 @@ import Testing
     #expect(outcome.runningImage != Self.bytes)
   }
 
-  /// The check is the same as that of a shipped bootloader, so that a release is known to be signed
-  /// before it is distributed.
+  /// The simulated bootloader checks the signature as shipped bootloaders do, so a developer can
+  /// test the signature of a release before its distribution.
   @Test(arguments: [(InitCommand(isSigned: false), "11/8"), (InitCommand(isDamaged: true), "5")])
   func aPackageThatIsNotSignedWithItsKeyIsRefused(
     _ command: InitCommand, _ code: String
@@ -150,7 +150,7 @@ import Testing
     #expect(outcome.runningImage == bytes)
     #expect(result.resumes == 1)
     #expect(try #require(outcome.log.offsets.last) > 4096)
-    #expect(result.bytesSent < bytes.count + 4096, "no more than an object twice")
+    #expect(result.bytesSent < bytes.count + 4096, "at most one object is sent twice")
   }
 
   @Test func aCancelledUpdateIsResumedByTheNext() throws {
@@ -238,7 +238,7 @@ import Testing
     #expect(result.outcome == .alreadyCurrent && result.proof == .version)
     #expect(outcome.log.offsets.isEmpty && result.bytesSent == 0)
     let opcodes = outcome.log.crossings.filter { $0.direction == .sent }.map { $0.pdu[0] }
-    #expect(!opcodes.contains(0x52) && !opcodes.contains(0x12), "nothing was written at all")
+    #expect(!opcodes.contains(0x52) && !opcodes.contains(0x12), "no value was written")
   }
 
   /// A version that the user specifies for a package applies to the application.
@@ -260,7 +260,7 @@ import Testing
     let refused = try secure(Self.bytes, InitCommand(hardwareVersion: 51))
     let outcome = try flash([refused, try secure(Self.bytes)], onto: "sim:nordic-dfu")
     #expect(throws: UpdateFault.self) { try outcome.results[0].get() }
-    #expect(try outcome.last.get().from == FirmwareVersion(1, 2, 0), "its application was met")
+    #expect(try outcome.last.get().from == FirmwareVersion(1, 2, 0), "its application was running")
     // Otherwise the bootloader would have waited for two minutes.
     #expect(outcome.elapsed < .seconds(30))
   }

@@ -25,7 +25,7 @@ import Testing
     #expect(rate >= 19_000, "\(rate) B/s")
   }
 
-  /// The waits of these protocols are also measured.
+  /// The waits of Secure DFU and legacy DFU are also measured.
   @Test func theWaitsAreMeasured() throws {
     let secured = try flash(
       [secure(firmware(65_536))],

@@ -140,7 +140,8 @@ import Testing
     }
   }
 
-  /// An update over SMP discards a patch of which the device holds a part, and the reverse.
+  /// An update over SMP discards the received part of a patch, and a patch discards the received
+  /// part of an update over SMP.
   @Test func theServiceThatStartedLastOwnsTheSlot() throws {
     let (old, new) = (try Self.release(0), try Self.release(1))
     var storage = try device()

@@ -313,7 +313,7 @@ import Testing
     guard case .failure(.stalled(_, let waited, let size)) = result.outcome else {
       throw Mismatch(result.outcome)
     }
-    #expect(waited > .seconds(100), "six silences of 5 s to 40 s")
+    #expect(waited > .seconds(100), "six waits of 5 s to 40 s")
     #expect(size != nil)
   }
 

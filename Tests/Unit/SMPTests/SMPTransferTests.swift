@@ -78,7 +78,7 @@ import Testing
     #expect(try bench.window.answered(25, requesting: 2100) == .rewound(to: 2100, because: .gap))
     #expect(bench.window.width == 3, "the number of buffers")
     for _ in 0..<9 { try bench.answerWell(bench.fill()) }
-    #expect(bench.window.width == 5, "one less than the number with a loss")
+    #expect(bench.window.width == 5, "one less than the window with a loss")
   }
 
   @Test("the last request waits until a buffer is free for it")

@@ -47,7 +47,7 @@ import Testing
     #expect(SMPWriteUnit(sent: 447, taken: 400) == nil)
     #expect(SMPWriteUnit(sent: 447, taken: 0) == nil)
     #expect(SMPWriteUnit(sent: 447, taken: 4_000) == nil)
-    #expect(SMPWriteUnit(sent: 32, taken: 32) == nil, "every word up to 32 would")
+    #expect(SMPWriteUnit(sent: 32, taken: 32) == nil, "every word up to 32 matches")
   }
 
   @Test("requests are complete words, except the last")

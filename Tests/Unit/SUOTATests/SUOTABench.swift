@@ -50,7 +50,8 @@ struct SUOTAOutcome: Sendable {
   let counters: BoardCounters
 }
 
-/// A change of the host's Write Commands on their way: the commands to send in place of one.
+/// A change of the host's Write Commands on their way: returns the values to send in place of a
+/// value.
 typealias Interference = @Sendable (_ number: Int, _ value: [UInt8]) -> [[UInt8]]
 
 /// Sends an image to a new device in virtual time.

@@ -6,7 +6,7 @@ import Testing
 @testable import OtaflashUpdate
 
 /// Tests of lost links and of lost, repeated and damaged packets. A run must end with the new image
-/// or with a clear error, and never claim more than the device shows.
+/// or with a clear error, and must not report an image as verified that does not run.
 @Suite struct SUOTAFaultTests {
   /// Whether the outcome is consistent with the final state of the device. The checksums of a
   /// stream receiver do not cover the header and the bytes before the code.
@@ -135,7 +135,7 @@ import Testing
     #expect(outcome.runningImage == image.bytes && outcome.log.restarts == [])
   }
 
-  /// Packets are lost, repeated, delayed and damaged at random. The device is then either updated
+  /// Packets are lost, repeated, damaged and shortened at random. The device is then either updated
   /// or reported as failed.
   @Test(arguments: 1...60 as ClosedRange<UInt64>)
   func randomFaultsNeverLeadToAFalseClaim(_ seed: UInt64) throws {

@@ -62,7 +62,8 @@ import Testing
 
 /// Tests of the arithmetic of a transfer.
 @Suite struct SUOTAWindowTests {
-  /// Sends everything to a device that reports every block; returns the lengths and the packets.
+  /// Sends everything to a device that reports every block. Returns the lengths, the packets, and
+  /// the maximum number of unacknowledged bytes.
   private static func run(
     _ window: SUOTAWindow
   ) -> (lengths: [Int], packets: [Range<Int>], most: Int) {

@@ -151,7 +151,7 @@ import Testing
     #expect(outcome.statuses == statuses, "\(name)")
   }
 
-  /// A length of zero is an endless loop; some builds restart instead of reporting an error.
+  /// A length of zero causes an endless loop; some builds restart instead of reporting an error.
   @Test func someErrorsRestartTheDevice() throws {
     let image = Self.sample(.da1468x)
     let endless = try script([Self.start, .length(0), .data(image)], "suota?chip=da1468x")

@@ -181,7 +181,7 @@ import Testing
     #expect(throws: UpdateFault.imageNotTaken(by: [.suota])) { try outcome.result.get() }
   }
 
-  /// The service alone, as in applications that only advertise it.
+  /// A device with another update service accepts no SUOTA image.
   @Test func anImageIsNotSentToADeviceWithoutTheService() throws {
     let outcome = try flash(try image(4000, for: "sim:suota"), onto: "sim:telink")
     #expect(throws: UpdateFault.imageNotTaken(by: [.telink])) { try outcome.result.get() }
@@ -189,7 +189,7 @@ import Testing
 
   // MARK: The rate
 
-  /// The rate relative to the flash, which a stream keeps busy.
+  /// The rate relative to the rate of the flash, which a stream keeps busy.
   @Test func aStreamIsLimitedByTheFlash() throws {
     let profile = "sim:suota?phy=2M&interval=15ms&slot=256K"
     let image = try image(128 * 1024, for: profile)
@@ -200,7 +200,7 @@ import Testing
   }
 
   /// The rate of blocks of 512 bytes: each takes the connection event of its packets, and the
-  /// event of its status; the erase of a sector comes on top.
+  /// event of its status; the erase of a sector is added.
   @Test func blocksAreLimitedByTheirStatus() throws {
     let profile = "sim:suota-da1453x?phy=2M&interval=15ms&slot=256K&erasing=demand"
     let image = try image(64 * 1024, for: profile)

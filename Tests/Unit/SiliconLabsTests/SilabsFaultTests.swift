@@ -7,7 +7,8 @@ import Testing
 @testable import OtaflashUpdate
 
 /// Tests with faults at every place: the link, the power, single writes, and hostile devices. An
-/// update ends with the correct image or with a fault, and never claims an image that does not run.
+/// update ends with the correct image or with a fault, and never reports an image as verified that
+/// does not run.
 @Suite struct SilabsFaultTests {
   private static let image = file(3000)
   private static let devices = ["silabs?erase=5ms", "silabs-app-ota?erase=5ms&slot=16K"]
@@ -36,7 +37,7 @@ import Testing
     }
   }
 
-  /// The host gives up at the first loss, and is started again twice: the second run may meet the
+  /// The update ends at the first lost link, and is run twice more. The second run may find the
   /// device during its restart.
   @Test(arguments: devices)
   func theNextRunEndsTheUpdate(_ device: String) throws {
@@ -113,7 +114,7 @@ import Testing
     }
   }
 
-  /// Nonsense between the responses, with many seeds.
+  /// The device sends random PDUs between its responses.
   @Test(arguments: 0..<30)
   func aHostileDeviceNeverCausesAClaim(_ seed: Int) throws {
     for device in Self.devices {

@@ -46,8 +46,8 @@ import Testing
     #expect(SilabsPace.after(failures: 2, limit: limit).isLossless)
   }
 
-  /// With any order of responses, all bytes are sent once, the window holds, and every write is
-  /// acknowledged at the end.
+  /// With any order of responses, all bytes are sent once, the window is never exceeded, and every
+  /// write is acknowledged at the end.
   @Test(arguments: 0..<300)
   func everyTransferEnds(_ seed: Int) throws {
     var random = SeededRandom(seed: UInt64(seed))

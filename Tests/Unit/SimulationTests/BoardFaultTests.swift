@@ -4,7 +4,7 @@ import OtaflashGATT
 import OtaflashSimulation
 import Testing
 
-/// Tests that each fault of the catalog behaves as its description states.
+/// Tests that faults of the catalog behave as their descriptions state.
 @Suite struct BoardFaultTests {
   static let newVersion = FirmwareVersion(1, 3, 0)
   static let image = makeImage(40_000)
@@ -155,8 +155,8 @@ import Testing
     #expect(try offsets("beyond-end").last == 41_000)
   }
 
-  /// Returns the next offsets that the device reports during the transfer of the first 26,400
-  /// bytes of the image.
+  /// Returns the values of `next offset` that the device notifies during the transfer of the first
+  /// 26,400 bytes of the image.
   private func offsets(_ profile: String) throws -> [Int] {
     try withBoard(profile) { board, clock in
       var host = try await OTAHost.connected(to: board)
@@ -224,7 +224,8 @@ import Testing
         .encoded)
   }
 
-  /// Sends data in order until the window has been closed for 100 consecutive reads of the status.
+  /// Sends data in order until 100 consecutive reads of Status permit no write; returns the last
+  /// Status.
   private func sendUntilWindowIsClosed(_ host: inout OTAHost) async throws -> OTAHost.Status {
     var quiet = 0
     while quiet < 100 {

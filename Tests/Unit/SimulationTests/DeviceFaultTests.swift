@@ -7,7 +7,7 @@ import OtaflashUpdate
 import OtaflashWire
 import Testing
 
-/// Tests that faults of link, flash and behavior apply to every kind of device.
+/// Tests of faults of link, flash and behavior on devices without the OTA service.
 @Suite struct DeviceFaultTests {
   static let image = makeImage(9000, version: FirmwareVersion(1, 3, 0))
   static let file = BootableFile()

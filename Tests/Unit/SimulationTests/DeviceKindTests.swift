@@ -3,7 +3,7 @@ import OtaflashGATT
 import OtaflashSimulation
 import Testing
 
-/// Tests of the settings that only one kind of device has.
+/// Tests of the settings of single kinds of devices, and of names and addresses.
 @Suite struct DeviceKindTests {
   @Test func everyKeyOfTheSecureBootloaderIsParsed() throws {
     let profile = try SimulationProfile(

@@ -243,7 +243,7 @@ import Testing
       for _ in 0..<parts { try await dfu.sendPacket([1, 2, 3]) }
       let answers = [try await dfu.ask("02 01")]
       #expect(answers == ["10 02 06"])
-      if refused > 0 { #expect(try await dfu.next() == "10 02 06", "part, and packet") }
+      if refused > 0 { #expect(try await dfu.next() == "10 02 06", "the packet is refused, too") }
     }
   }
 

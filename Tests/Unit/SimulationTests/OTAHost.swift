@@ -63,7 +63,7 @@ struct OTAHost {
   }
 
   /// Performs one control operation. Returns the answer's payload; throws the result if it is not
-  /// 0.
+  /// 0, or the result FF if the indication answers another operation or is too short.
   mutating func operate(_ opcode: UInt8, _ payload: [UInt8] = []) async throws -> [UInt8] {
     _ = try await request(.write(Self.control, value: [opcode] + payload))
     while true {

@@ -6,7 +6,7 @@ import OtaflashTestSupport
 import OtaflashUpdate
 import OtaflashWire
 
-/// A host that sends SMP messages completely or in fragments, and does not check the answers.
+/// A host that sends SMP messages in one or several writes, and does not check the answers.
 struct SMPHost {
   static let characteristic: BluetoothUUID = "da2e7828-fbce-4e01-ae9e-261174997c48"
 
@@ -22,7 +22,7 @@ struct SMPHost {
     return SMPHost(host)
   }
 
-  /// Sends bytes unchanged, in writes with the maximum size of the ATT_MTU.
+  /// Sends bytes unchanged, in writes of at most the size that the ATT_MTU permits.
   mutating func send(_ bytes: [UInt8]) async throws {
     let size = host.mtu - 3
     for start in stride(from: 0, to: bytes.count, by: size) {

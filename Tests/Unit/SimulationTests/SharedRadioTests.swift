@@ -111,8 +111,8 @@ import Testing
     }
   }
 
-  /// A streaming link uses its complete interval, so several streaming links share the same total
-  /// rate.
+  /// A streaming link uses its complete interval, so several streaming links share the rate of one
+  /// link.
   @Test(arguments: [1, 2, 4, 8, 20], [7_500, 15_000, 50_000])
   func streamsShareTheRateOfOneStream(_ count: Int, interval: Int) throws {
     let model = Self.model(interval)
@@ -126,8 +126,8 @@ import Testing
     Self.expectFair(rates)
   }
 
-  /// A link that waits for responses leaves most of its interval to other links, up to a maximum
-  /// number of links.
+  /// A link that waits for responses leaves most of its interval to other links, so the rates of
+  /// the links add up. At an interval of 15 ms, the radio limits the sum.
   @Test(arguments: [15_000, 50_000])
   func linksThatWaitForResponsesAddUp(_ interval: Int) throws {
     let model = Self.model(interval)

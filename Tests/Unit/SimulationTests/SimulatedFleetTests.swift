@@ -85,7 +85,7 @@ import Testing
 
   // MARK: The boards
 
-  /// Runs `body` in range of a fleet in virtual time.
+  /// Runs `body` with a simulated fleet in virtual time.
   private func near<Value: Sendable>(
     _ text: String, storage: SimulatedFleet.Storage? = nil,
     _ body: @escaping @Sendable (SimulatedFleet, VirtualClock) async -> Value

@@ -71,7 +71,7 @@ import Testing
   func imagesThatABootloaderCannotStartDoNotRun(flags: UInt32) throws {
     let file = BootableFile(flags: flags)
     #expect(try !runs(file.bytes, hash: file.hash, on: ""))
-    #expect(try !runs(file.bytes, hash: file.hash, on: "&decompress=yes"), "no TLVs of it")
+    #expect(try !runs(file.bytes, hash: file.hash, on: "&decompress=yes"), "no compression TLVs")
   }
 
   @Test func aDecompressedImageHasAnotherHash() throws {

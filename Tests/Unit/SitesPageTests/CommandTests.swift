@@ -99,7 +99,7 @@ import Testing
     }
   }
 
-  /// An operator who confirmed an effect does not cause another effect.
+  /// If the run has changed since the confirmation page was shown, the command is not executed.
   @Test func aChangedRunShowsItsNewEffect() async throws {
     let fixture = try await PageFixture()
     try await fixture.test { client in

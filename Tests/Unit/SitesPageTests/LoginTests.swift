@@ -8,7 +8,7 @@ import Testing
 
 @testable import OtaflashSitesPage
 
-/// Attempts to get in without the right password, session or form.
+/// Attempts to log in without the right password, session or form.
 @Suite struct LoginTests {
   @Test func aPasswordOpensASession() async throws {
     try await PageFixture().test { client in

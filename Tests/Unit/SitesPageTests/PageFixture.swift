@@ -36,7 +36,7 @@ final class TestClocks: Sendable {
   func whileWaiting(_ body: @escaping @Sendable () async -> Void) { work.withLock { $0 = body } }
 }
 
-/// A page over an invented coordinator.
+/// A page with a sample coordinator.
 struct PageFixture: Sendable {
   static let run = "a11fe0"
   static let endedRun = "e1d2ed"
@@ -106,7 +106,7 @@ struct PageFixture: Sendable {
   }
 }
 
-/// A browser or program.
+/// A client of the page: a browser or another program.
 struct PageClient: Sendable {
   let client: any TestClientProtocol
   let fixture: PageFixture

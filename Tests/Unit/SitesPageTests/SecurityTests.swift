@@ -307,7 +307,7 @@ import Testing
     }
     try await PageFixture().testLive { client in
       #expect(try await client.get("/metrics").status == .ok)
-      // A proxy on this machine speaks for other clients.
+      // A request that a proxy on this machine forwards comes from another client.
       let forwarded = try #require(HTTPField.Name("X-Forwarded-For"))
       #expect(
         try await client.get("/metrics", headers: [forwarded: "192.0.2.1"]).status

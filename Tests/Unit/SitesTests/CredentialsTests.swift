@@ -37,7 +37,7 @@ import Testing
     let gateway = try #require(try folder.registry().gateways.first)
     #expect(gateway.nkey == credentials.key.publicKey)
     #expect(gateway.boxKey == credentials.boxKey?.publicKey)
-    // Names that start like a seed do not matter.
+    // Names that start like a seed are not read as the seed.
     #expect(try NKey(contentsOf: path).publicKey == gateway.nkey)
     let options = credentials.options(clientName: "test")
     #expect(options.inboxPrefix == "_INBOX_SUITE=201.SU-pi")
@@ -68,7 +68,7 @@ import Testing
     }
     #expect(try mode(coordinator) == 0o600)
     #expect(try GatewayCredentials(contentsOf: coordinator).gateway == nil)
-    // Other files than those do not remain.
+    // No other files remain.
     #expect(
       try files.files
         == ["accounts.conf", "coordinator.creds", "gateways.json", "kitchen.pi.creds"])

@@ -50,7 +50,7 @@ import Testing
     }
   }
 
-  /// The parts of a gateway that use other buckets.
+  /// Tests of the buckets that jobs do not use: images and presence.
   @Test(arguments: NATSServer.Version.allCases)
   func imagesAndReportsArrive(_ version: NATSServer.Version) async throws {
     let deployment = try await Deployment(version, folders.make())

@@ -86,7 +86,8 @@ import Testing
     #expect(entries.reads == [])
   }
 
-  /// The download fails at each of its reads; the next process reads only what is missing.
+  /// The download fails at each of its reads. The next process reads the manifest and only the
+  /// missing chunks.
   @Test func anInterruptedDownloadContinues() async throws {
     let bytes = Self.image(4)
     for failing in 0..<5 {
@@ -204,7 +205,7 @@ import Testing
     try await use(0)
     try await use(2)
     #expect(try folder.files == files(0, 2))
-    // Both are in use: the third is used, but not stored.
+    // Both stored images are in use, so the third image is delivered but not stored.
     _ = try await cache.acquire(digests[0])
     _ = try await cache.acquire(digests[2])
     try await use(3)
@@ -283,7 +284,7 @@ import Testing
       let stream = try await server.jetStream()
       try await SiteStreams.create(on: stream)
       let entries = try KeyValueBucket(SiteLayout.images, of: stream)
-      // Chunks of 1/8192 of the bytes: as many as the largest image has.
+      // With chunks of one byte, 8192 bytes have as many chunks as the largest image.
       let count = ImageManifest.sizeMaximum / ImageManifest.chunkSize
       let manifest = ImageManifest(
         of: [UInt8](repeating: 1, count: count), chunkSize: 1,

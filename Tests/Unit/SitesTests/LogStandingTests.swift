@@ -9,7 +9,7 @@ import Testing
 @Suite struct LogStandingTests {
   static let moment = WallClockTime(milliseconds: 1_700_000_000_000)
 
-  /// The run of one device after events.
+  /// Returns a run with one device after its start and the given events.
   static func run(_ events: [FleetEvent]) throws -> FleetRun {
     let campaign = Campaign(
       name: "c", devices: [FleetDevice(id: "d", site: "s")], images: [nil: "i"],

@@ -21,13 +21,14 @@ final class MemoryEntries: SiteEntries {
     self.loss = loss
   }
 
-  /// The keys that were written and read, in order.
+  /// The keys that were written by `create`, `update` and `put`, in order.
   var puts: [String] { state.withLock { $0.puts } }
+  /// The keys that were read by `current`, in order.
   var reads: [String] { state.withLock { $0.reads } }
 
   func forgetCalls() { state.withLock { ($0.puts, $0.reads) = ([], []) } }
 
-  /// Changes an entry without a call.
+  /// Changes an entry without a call, which could be lost; `nil` removes the entry.
   func set(_ key: String, _ value: [UInt8]?) {
     state.withLock { state in
       state.revision += 1

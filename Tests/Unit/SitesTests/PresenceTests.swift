@@ -8,7 +8,7 @@ import OtaflashSites
 import Synchronization
 import Testing
 
-/// The reports of gateways, and how the coordinator sees them.
+/// Tests of the reports of gateways, and of the coordinator's list of gateways.
 @Suite struct PresenceTests {
   static let report = GatewayReport(
     version: "1.2.3", adapters: ["hci0", "hci1"], places: 8,
@@ -64,7 +64,8 @@ import Testing
     SiteEntry(key: key, value: [], revision: revision)
   }
 
-  /// The time of the last report is that of the coordinator's clock, whatever a gateway writes.
+  /// The coordinator's clock measures the time of the last report, regardless of the times that a
+  /// gateway writes.
   @Test func aGatewayIsSeenWhenItsEntryChanges() throws {
     var roster = GatewayRoster()
     roster.update(with: [Self.entry("hall.a", 1), Self.entry("hall.b", 2)], at: .seconds(0))

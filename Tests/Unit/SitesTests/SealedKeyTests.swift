@@ -22,7 +22,7 @@ import Testing
     for key in [first, second] {
       #expect(try box.open(for: Self.purpose, with: key) == Self.secret)
     }
-    // A key of another length can be sealed, and the same key yields another box.
+    // A key of another length can be sealed. Sealing the same key again yields another box.
     #expect(try sealed([]).open(for: Self.purpose, with: first) == [])
     #expect(try sealed() != box)
     #expect(box.box.count == 2 + 2 * (8 + 32 + 16 + 16))
@@ -34,7 +34,7 @@ import Testing
     }
   }
 
-  /// A box that is copied into the job of another site, run or device.
+  /// A box that is copied into the job of another site, run or device cannot be opened.
   @Test(arguments: [
     SealedKeyPurpose(site: "kitchen", run: "r1", device: "C0:FF:EE:00:00:02"),
     SealedKeyPurpose(site: "kitchen", run: "r2", device: "C0:FF:EE:00:00:01"),
@@ -43,7 +43,7 @@ import Testing
   ])
   func anotherPurposeDoesNotOpenIt(_ purpose: SealedKeyPurpose) throws {
     let box = try sealed()
-    // With the site changed as well, so that only the encryption refuses it.
+    // The site is changed as well, so that only the encryption can detect the copy.
     let copy = SealedKey(site: purpose.site, box: box.box)
     #expect(throws: KeySealFault.damaged) { try copy.open(for: purpose, with: first) }
     if purpose.site != box.site {

@@ -34,7 +34,8 @@ struct SharedServer: SuiteTrait, TestScoping {
 
   struct NoServer: Error {}
 
-  /// Returns the options of a connection to an account that no other test uses.
+  /// Returns the options of a connection to the next of 128 accounts. If a suite has at most 128
+  /// tests, no two tests use the same account.
   static func account() throws -> NATSOptions {
     guard let (server, counter) = current else { throw NoServer() }
     let number = counter.next()

@@ -74,7 +74,8 @@ struct Deployment {
   static let inbox = SiteLayout.inbox(site: "kitchen", gateway: "one")
   static let reply = "\(inbox).reply"
 
-  /// Everything outside of the entries of the gateway's own site: content and revisions.
+  /// Returns the content, the revisions and the configurations that the stolen gateway must not be
+  /// able to change.
   func state() async throws -> [String] {
     var state: [String] = []
     for name in [
@@ -112,7 +113,7 @@ struct ForbiddenOperation: Sendable, CustomTestStringConvertible {
   let subject: String
   var payload = ""
   var header: String?
-  /// The reply subject; otherwise the gateway's inbox.
+  /// The reply subject; `nil` = a subject in the gateway's inbox.
   var reply: String?
   /// Whether the operation is a subscription.
   var isSubscription = false
@@ -142,7 +143,7 @@ struct ForbiddenOperation: Sendable, CustomTestStringConvertible {
     version == .debian ? answer : newerAnswer ?? answer
   }
 
-  /// A subject without permission.
+  /// An operation that publishes to a subject without permission.
   private static func refused(
     _ name: String, _ subject: String, _ payload: String = "", header: String? = nil
   ) -> Self {

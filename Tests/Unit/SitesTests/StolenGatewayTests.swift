@@ -9,7 +9,8 @@ import Testing
 @Suite(.enabled(if: NATSServer.areInstalled, "\(NATSServer.note)")) struct StolenGatewayTests {
   let folders = TemporaryFolders()
 
-  /// Returns what the server answers to an operation and a permitted read after it.
+  /// Performs an operation and three permitted reads after it. Returns the server's answers, except
+  /// the answers to the reads.
   private static func answer(
     to operation: ForbiddenOperation, _ client: RawClient
   ) throws -> String {

@@ -17,11 +17,11 @@ struct TemporaryDirectory: ~Copyable {
     do {
       try FileManager.default.removeItem(atPath: path)
     } catch {
-      Issue.record("\(path) stays behind: \(error)")
+      Issue.record("\(path) was not removed: \(error)")
     }
   }
 
-  /// A state directory inside it, which is created.
+  /// Creates a state directory in this directory, and returns it.
   func state() throws -> StateDirectory {
     let directory = try StateDirectory.locate(
       environment: ["XDG_STATE_HOME": path + "/state"])

@@ -88,7 +88,7 @@ import Testing
     }
   }
 
-  /// `make swarm` draws 10,000.
+  /// `make swarm` draws 10,000 seeds.
   @Test func aThousandSeedsEndCorrectly() throws {
     for seed: UInt64 in 1...1000 {
       let found = Judgement(of: try .swarm(seed: seed)).violations

@@ -6,7 +6,7 @@ import Testing
 @testable import OtaflashUpdate
 
 /// Tests of lost links and of lost, repeated and damaged packets. A run must end with the new image
-/// or with a clear error, and never claim more than the device shows.
+/// or with a clear error, and must not report an image as verified that does not run.
 @Suite struct OADFaultTests {
   /// Whether the outcome is consistent with the final state of the device.
   private static func isTrue(_ outcome: OADOutcome, _ image: FirmwareImage) -> Bool {
@@ -37,7 +37,7 @@ import Testing
     }
   }
 
-  /// Without a version, a lost link never becomes a claim.
+  /// Without a version, an update after a lost link is not reported as verified.
   @Test func theLinkCanBeCutWithoutEvidence() throws {
     let image = try oad(3000)
     let device = "sim:ti-oad?reports-version=no&slot=16K"
@@ -52,7 +52,7 @@ import Testing
     }
   }
 
-  /// A lost link without another attempt: the error states that the next attempt starts over.
+  /// A lost link without another attempt: the error states that the transfer cannot be resumed.
   @Test func aLostLinkIsReportedWithoutResume() throws {
     let outcome = try flash(try oad(60_000), onto: "sim:ti-oad?cut-at-pdu=200") {
       $0.reconnection = .none
@@ -81,7 +81,8 @@ import Testing
 
   // MARK: Memory of the device
 
-  /// A device with little memory discards the transfer; the host learns the number of blocks.
+  /// A device with little memory discards the transfer; the host determines the number of blocks
+  /// that the device can hold.
   @Test(arguments: ["ti-oad", "ti-oad-mcuboot"], [1, 2, 3, 4, 8, 15])
   func aDeviceWithLittleMemoryIsUpdated(_ device: String, _ memory: Int) throws {
     let image = try oad(30_000, for: device)
@@ -182,8 +183,8 @@ import Testing
     #expect(outcome.runningImage == image.bytes)
   }
 
-  /// Packets are lost, repeated and damaged at random. The device is then either updated or
-  /// reported as failed.
+  /// Packets are lost, repeated, damaged and shortened at random. The device is then either updated
+  /// or reported as failed.
   @Test(arguments: 1...60 as ClosedRange<UInt64>)
   func randomFaultsNeverLeadToAFalseClaim(_ seed: UInt64) throws {
     let device = ["ti-oad", "ti-oad?mtu=65", "ti-oad-mcuboot", "ti-oad?reports-version=no"][
@@ -207,7 +208,7 @@ import Testing
     if case .success(let result) = outcome.result, old { #expect(result.outcome == .restarted) }
   }
 
-  /// A hostile device sends random notifications.
+  /// A hostile device sends random PDUs, or does not answer.
   @Test(arguments: 1...20 as ClosedRange<UInt64>)
   func aHostileDeviceIsReported(_ seed: UInt64) throws {
     for fault in ["nonsense", "nonsense-pdus=20%", "silent"] {

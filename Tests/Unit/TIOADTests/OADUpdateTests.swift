@@ -42,7 +42,7 @@ import Testing
 
   // MARK: The evidence
 
-  /// A version that did not run before is evidence.
+  /// Only a version that did not run before is evidence.
   @Test func anUnchangedVersionIsNoEvidence() throws {
     for device in ["ti-oad", "ti-oad-mcuboot"] {
       let image = try oad(10_000, for: device, version: Self.old)

@@ -6,7 +6,7 @@ import Testing
 @testable import OtaflashUpdate
 
 /// Tests of lost links and of lost, repeated and damaged packets. A run must end with the new image
-/// or with a clear error, and never claim more than the device shows.
+/// or with a clear error, and must not report an image as verified that does not run.
 @Suite struct TelinkFaultTests {
   /// Whether the outcome is consistent with the final state of the device.
   private static func isTrue(_ outcome: TelinkOutcome, _ image: FirmwareImage) -> Bool {

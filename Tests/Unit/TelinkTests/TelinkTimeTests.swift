@@ -5,7 +5,7 @@ import Testing
 
 @testable import OtaflashUpdate
 
-/// Tests of the time limit of the device, and of the forecast that keeps it.
+/// Tests of the time limit of the device, and of the host's forecast of the transfer time.
 @Suite struct TelinkTimeTests {
   private static func forecast(_ outcome: TelinkOutcome, _ image: FirmwareImage) -> Duration? {
     let link = outcome.log.all.lazy.compactMap { event -> LinkReport? in
@@ -128,7 +128,7 @@ import Testing
     #expect(TelinkWindow(total: 160, pduLength: 16, limit: 1).stretchMaximum == 1)
   }
 
-  /// Reports of progress replace questions.
+  /// Reports of progress replace the queries of the host.
   @Test func reportsOfProgressOpenTheWindow() throws {
     let image = try telink(60_000)
     let asked = try flash(image, onto: "sim:telink")

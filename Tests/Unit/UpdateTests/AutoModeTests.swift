@@ -78,7 +78,8 @@ import Testing
 
   // MARK: Gain and limits
 
-  /// Flash takes 125 ms per page, which is twice the rate of one write in two intervals of 15 ms.
+  /// The flash stores a page in 125 ms. This is twice the rate of one write in two intervals of
+  /// 15 ms.
   @Test func autoIsTwiceAsFastWithATypicalFlash() throws {
     let image = UpdateTests.image(size: 200_000)
     let times = try [WriteMode.auto, .withResponse].map { mode in
@@ -160,7 +161,8 @@ import Testing
     return (result, script.writes(of: image.bytes))
   }
 
-  /// The observed and the changed PDUs of the data characteristic, over all connections.
+  /// Records the writes to the data characteristic over all connections, and changes PDUs that the
+  /// host receives: the properties of the characteristic, and the first response to a request.
   private final class DataScript: Sendable {
     private struct State {
       var handle: UInt16?

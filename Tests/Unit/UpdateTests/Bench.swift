@@ -46,8 +46,9 @@ func image(
     name: "test.bin", format: .binary, bytes: bytes, version: version, hardware: hardware)
 }
 
-/// Flashes `image` onto a board in virtual time, and cancels the update after `cancelAfter`. The
-/// board has the flash `storage`; without `storage`, it is a new board.
+/// Flashes `image` onto a board in virtual time. If `cancelAfter` is not `nil`, the update is
+/// cancelled after this time. The board has the flash `storage`; without `storage`, it is a new
+/// board.
 func flash(
   _ image: FirmwareImage, onto profile: String, limit: Duration = .seconds(7_200),
   storage: (any FlashMedium)? = nil, _ adjust: (inout UpdateOptions) -> Void = { _ in },

@@ -7,8 +7,8 @@ import Testing
 
 @testable import OtaflashUpdate
 
-/// Tests of the executor that creates patches: the task's own executor, on which links wait, or
-/// other threads.
+/// Tests of the executor on which patches are created: the task's own executor, on which links
+/// wait, or other threads.
 @Suite struct ComputationTests {
   /// An executor that runs all jobs on one queue, and can detect that code runs on this queue.
   private final class Queue: TaskExecutor {
@@ -70,7 +70,8 @@ import Testing
     }
   }
 
-  /// If a patch is required, the base is searched in files before anything is sent.
+  /// If a patch is required, the host searches for the base before it sends anything. The search
+  /// may read files.
   @Test(arguments: [false, true])
   func theBaseOfARequiredPatchIsSearchedOnTheConfiguredExecutor(_ isBeside: Bool) async throws {
     let old = UpdateTests.image(size: 20_000, version: FirmwareVersion(1, 2, 0), seed: 7).bytes

@@ -39,8 +39,8 @@ import Testing
       let storage = FlashMemory(size: try SimulationProfile(parsing: "fast").flashSize)
       let profile = "fast?reset-at-flash-op=\(operation)\(torn)"
       var result = try flash(Self.image, onto: profile, storage: storage)
-      // The device resets between its answer to the activation and the bootloader's mark. The old
-      // version runs, and the same update succeeds when it runs again.
+      // If the device resets between its answer to the activation and the write of the mark for the
+      // bootloader, the old version runs. A second run of the same update succeeds.
       if case .failure(.oldVersionStillRuns) = result.outcome {
         #expect(operation > operations - 3)
         result = try flash(Self.image, onto: "fast", storage: storage)

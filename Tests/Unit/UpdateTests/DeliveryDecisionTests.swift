@@ -39,7 +39,7 @@ import Testing
   private static let cases = [
     Case("no obstacle", "patch"),
     Case("patches are disabled", "image") { $0.policy = .never },
-    Case("the device supports none", "image: not-understood") { $0.abilities = nil },
+    Case("the device supports no patches", "image: not-understood") { $0.abilities = nil },
     Case("it does not report the running image", "image: base-not-told") {
       ($0.running, $0.base) = (nil, nil)
     },
@@ -51,13 +51,13 @@ import Testing
     },
     Case("the running image is not on the host", "image: base-unknown") { $0.base = nil },
     Case("patches were abandoned", "image: refused") { $0.givenUp = .refused },
-    Case("the base has nothing of the image", "image: no-gain") {
+    Case("the base has nothing in common with the image", "image: no-gain") {
       $0.base = image(size: 12_000, seed: 99).bytes
     },
     Case("nearly all of the image is held", "image: rest-is-sooner") { $0.held = 11_990 },
     Case("a little of the image is held", "patch") { $0.held = 1_000 },
     Case("another stream is held", "patch") { $0.begun = ContentIdentity(size: 9, crc32: 1) },
-    Case("required, and there", "patch") { $0.policy = .require },
+    Case("required, and possible", "patch") { $0.policy = .require },
     Case("required, and nearly all held", "patch") {
       ($0.policy, $0.held) = (.require, 11_990)
     },
@@ -68,7 +68,7 @@ import Testing
       ($0.policy, $0.abilities) = (.require, nil)
     },
     Case("required, no base", "refuse: base-unknown") { ($0.policy, $0.base) = (.require, nil) },
-    Case("required, given up", "refuse: made-other-image") {
+    Case("required, but abandoned", "refuse: made-other-image") {
       ($0.policy, $0.givenUp) = (.require, .madeOtherImage)
     },
   ]
@@ -89,14 +89,14 @@ import Testing
     #expect(Self.words(decision.verdict(for: text)) == "refuse: base-unknown")
   }
 
-  /// The base was found after the interruption, and a patch is faster than the rest of the
-  /// compressed image.
+  /// The base was found after the interruption. A patch is faster than the rest of the compressed
+  /// image, unless the device holds nearly all of the compressed image.
   @Test func aPatchReplacesACompressedImageThatHasJustStarted() throws {
     let text = (0..<12_000).map { UInt8($0 / 5 % 11) ^ UInt8($0 % 3) }
     var decision = Self.decision()
     decision.base = nil
     guard case .stream(let first, _) = decision.verdict(for: text) else {
-      Issue.record("it is compressed")
+      Issue.record("the image is not compressed")
       return
     }
     decision.begun = ContentIdentity(of: first.bytes)
@@ -125,7 +125,7 @@ import Testing
     #expect(other.bytes != first.bytes)
     decision.begun = ContentIdentity(of: first.bytes)
     guard case .stream(let again, nil) = decision.verdict(for: Self.new) else {
-      Issue.record("the patch is found again")
+      Issue.record("the patch is not created again")
       return
     }
     #expect(again.bytes == first.bytes)
@@ -231,14 +231,14 @@ import Testing
     let made = (0...delivery.bytes.count).map { stream.imageBytes(ofFirst: $0) }
     #expect(made.first == 0 && made.last == new.count)
     #expect(zip(made, made.dropFirst()).allSatisfy { $0 <= $1 })
-    // The image is complete only at the end of the stream, and a page when the bytes up to its end
-    // are held.
+    // The image is complete only at the end of the stream. A page is complete when the device holds
+    // the stream bytes up to the end of the page.
     #expect(made.dropLast().allSatisfy { $0 < new.count })
     for (page, bytes) in delivery.bytesAtPages.dropLast().enumerated() {
       #expect(made[bytes] >= (page + 1) * 1024 && made[bytes - 1] < (page + 1) * 1024)
     }
-    // The offset reported for a resume must never be larger than the created bytes, and must be at
-    // a page boundary or at the end of the image.
+    // The offset reported for a resume must never be larger than the number of created bytes. It
+    // must be at a page boundary, one byte before the end of the image, or at the end.
     let held = (0...delivery.bytes.count).map { stream.imageBytesHeld(ofFirst: $0) }
     #expect(zip(held, made).allSatisfy { $0 <= $1 && $1 - $0 < 1024 })
     #expect(held.allSatisfy { $0 % 1024 == 0 || $0 >= new.count - 1 } && held.last == new.count)

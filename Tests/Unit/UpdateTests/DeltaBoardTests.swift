@@ -52,8 +52,8 @@ import Testing
     #expect(result.runningImage == Self.new.bytes)
   }
 
-  /// The link ends at PDUs that are distributed over a run without faults. Fewer bytes may be sent
-  /// again than the stream has.
+  /// The link ends at PDUs that are distributed over a run without faults. The number of bytes that
+  /// are sent again must be smaller than the size of the stream.
   @Test func theLinkMayEndAnywhere() throws {
     for cut in stride(from: 5, through: 95, by: 6) {
       let storage = try board("fast")

@@ -91,8 +91,8 @@ import Testing
     #expect(result.runningImage == old.bytes)
   }
 
-  /// Bytes that change in transit must be detected, and are sent again. In some cases, the device
-  /// has already returned to an earlier offset before the request.
+  /// Bytes that change in transit must be detected and sent again. In some cases, the device
+  /// returns to an earlier offset before the host requests it.
   @Test(arguments: WriteMode.allCases)
   func aWrongBitInAnyWriteIsCorrected(_ mode: WriteMode) throws {
     for number in 1...40 {

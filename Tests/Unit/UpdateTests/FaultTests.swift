@@ -16,7 +16,8 @@ import Testing
     try flash(UpdateTests.image(size: Self.size), onto: profile, adjust)
   }
 
-  /// Success may be reported only if the new image runs, and a complete image must always run.
+  /// Success may be reported only if the new image runs. After a failure, the new or the old image
+  /// must run.
   private func expectTruth(_ result: BenchResult) {
     let new = UpdateTests.image(size: Self.size)
     let runsNew = result.runningImage == new.bytes

@@ -5,7 +5,8 @@ import Testing
 
 @testable import OtaflashUpdate
 
-/// Tests of the waits of an upload, from which the cause of its limit follows.
+/// Tests of the waits of an upload, which show whether the link, the window or the flash limits
+/// the rate.
 @Suite struct LimitTests {
   private static let release = RelinkedFirmware(size: 64 * 1024, changing: 0.07)
 
@@ -31,7 +32,7 @@ import Testing
     return (waits.device / .seconds(1) / took, waits.flash / .seconds(1) / took, patch)
   }
 
-  /// A window that the link needs many connection events to carry does not limit the rate.
+  /// A window does not limit the rate if its bytes need many connection events.
   @Test(arguments: ["plain", "fast"], [true, false])
   func aSlowLinkIsTheLimit(_ device: String, _ patch: Bool) throws {
     let found = try shares("\(device)?interval=40ms&phy=1M&buffers=1", patch: patch)
@@ -45,14 +46,14 @@ import Testing
     #expect(found.flash > 0.3 && found.flash > found.device / 2, "\(found)")
   }
 
-  /// Flash that takes no time limits nothing, even though a patch is durable only in parts.
+  /// Flash without delays does not limit the rate, even though a patch is durable only in parts.
   @Test(arguments: [true, false])
   func flashWithoutDelaysIsNotTheLimit(_ patch: Bool) throws {
     let found = try shares("fast?interval=15ms&phy=2M&ring=8K", patch: patch)
     #expect(found.flash < 0.1, "\(found)")
   }
 
-  /// A window that a connection event carries is the limit.
+  /// A window limits the rate if its bytes fit one connection event.
   @Test func aSmallWindowIsTheLimit() throws {
     let found = try shares("fast?interval=30ms&phy=2M&ring=2K", patch: false)
     #expect(found.device > 0.5 && found.flash < 0.1, "\(found)")

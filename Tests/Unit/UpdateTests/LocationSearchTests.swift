@@ -41,7 +41,8 @@ import Testing
       ])
   }
 
-  /// An ordinary SMP device that is lost is searched at one address.
+  /// After an application was found at its home address, the search uses only this address. After a
+  /// loader was found, the search uses both addresses.
   @Test func aFoundApplicationIsNotSearchedForAtALoadersAddress() {
     var search = LocationSearch([.home, .flippedAddress], settlesAtHome: true)
     search.found()

@@ -9,7 +9,7 @@ import Testing
 /// and must report completion only if the device holds the image.
 @Suite struct OTATransferPropertyTests {
   /// The maximum number of steps, far above the steps of any upload below. A run that reaches the
-  /// maximum would never end.
+  /// maximum counts as endless.
   private static let stepsMaximum = 50_000
 
   @Test(arguments: 0..<200)
@@ -104,7 +104,8 @@ import Testing
   }
 }
 
-/// A minimal device with a buffer and pages. Writes to it and its notifications may be lost.
+/// A minimal device with a buffer and pages. Writes and notifications may be lost, and received
+/// data may be damaged.
 private struct RandomDevice {
   /// The possible chunk sizes. The smallest is the chunk size of ATT_MTU 23 (docs/ota-service.md,
   /// 9).
@@ -126,7 +127,7 @@ private struct RandomDevice {
     self.spoils = spoils
   }
 
-  /// Writes some of the buffered bytes.
+  /// Writes a random number of the buffered bytes to the flash.
   mutating func work() {
     written += Int.random(in: 0...(held.count - written), using: &random)
   }
@@ -154,7 +155,8 @@ private struct RandomDevice {
     isDelivered && !notifications.isEmpty ? notifications.removeFirst() : nil
   }
 
-  /// The payload of the answer to REWIND.
+  /// Discards the data from the start of the page that contains `offset`; returns the payload of
+  /// the answer to REWIND.
   mutating func rewind(to offset: Int) -> [UInt8] {
     held.removeLast(held.count - offset / Self.pageSize * Self.pageSize)
     written = min(written, held.count)

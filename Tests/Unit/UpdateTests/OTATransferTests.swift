@@ -75,7 +75,7 @@ import Testing
     _ = try transfer.received(status(0, window: 350), isAnswer: true)
     #expect(fill(&transfer) == [false, false, true])
     _ = try transfer.received(status(300, window: 100), isAnswer: false)
-    #expect(fill(&transfer) == [true], "a window of one write is its last")
+    #expect(fill(&transfer) == [true], "the only write of a window closes it")
   }
 
   /// A window that moves is closed once at its former end, regardless of its new end.
@@ -301,7 +301,7 @@ import Testing
     OTATransfer(prefixes: Self.image, startingAt: offset, chunk: 100)
   }
 
-  /// The state after the first window was filled.
+  /// Returns a transfer that has filled its first window.
   private func startAndSend(window: Int) throws -> OTATransfer {
     var transfer = start()
     _ = try transfer.received(status(0, window: window), isAnswer: true)

@@ -73,7 +73,7 @@ import Testing
     }
   }
 
-  // MARK: Around it
+  // MARK: Helpers
 
   private final class Log: Sendable {
     private let lines = Mutex<[String]>([])
@@ -81,7 +81,7 @@ import Testing
     var all: [String] { lines.withLock { $0 } }
   }
 
-  /// Runs `body` near a simulated board of the plain profile, in virtual time.
+  /// Runs `body` with a dialer to a simulated board of the plain profile, in virtual time.
   private func onBoard<Value: Sendable>(
     _ body: @escaping @Sendable (Dialer, VirtualClock) async -> Value
   ) throws -> Value {

@@ -29,7 +29,7 @@ private enum FillReason: String, DeliveryReason {
   var remedy: Remedy? { .allowWholeImage }
 }
 
-/// The protocol of `OwnProtocolTests`, with the method.
+/// A session of the protocol of `OwnProtocolTests`, with the delivery method `fill`.
 private struct FillingSession: UpdateSession {
   struct Retained: RetainedValue {
     var hasFailed = false
@@ -65,7 +65,9 @@ private struct FillingSession: UpdateSession {
     return try await filled(plan.image) ?? upload
   }
 
-  /// The upload of an image of one value; `nil` = the image itself must be sent.
+  /// Requests the device to fill the image with one value, and returns the upload, which only
+  /// reports the progress. Returns `nil` if the image itself must be sent. Throws if the device
+  /// refuses, or if the method is required and not possible.
   private func filled(_ image: FirmwareImage) async throws(UpdateFault) -> PreparedUpload? {
     let context = plain.context
     guard let options = context.options.delivery as? FillOptions, plain.state.features == 1 else {
@@ -110,8 +112,8 @@ private struct FillingSession: UpdateSession {
   }
 }
 
-/// A protocol of another program declares its delivery method; the life cycle requires it,
-/// reports it, and falls back to the image, as it does with patches.
+/// Tests of a delivery method that a protocol of another program declares. The life cycle can
+/// require the method, reports it, and sends the image if the device refuses it, as with patches.
 @Suite struct OwnDeliveryTests {
   private static let uniform = FirmwareImage(
     name: "uniform", format: .binary, bytes: [UInt8](repeating: 7, count: 9_000),
@@ -187,7 +189,7 @@ private struct FillingSession: UpdateSession {
     #expect(fault.summary == "the image cannot be filled (refused)")
   }
 
-  /// The values of two methods differ, even with the same code.
+  /// The obstacles of two methods differ, even if their codes are the same.
   @Test func obstaclesAreComparedWithTheirTypes() {
     #expect(Self.obstacle(.refused).code == PatchObstacle.refused.code)
     #expect(Self.obstacle(.refused) != .patch(.refused))

@@ -25,7 +25,7 @@ enum Drop {
 /// The value of the control point.
 struct DropState {
   var runningCRC32: UInt32
-  /// The announced identity of the held image.
+  /// The CRC32 that the host announced for the held image.
   var wantedCRC32: UInt32
   var held: UInt32
   /// 1 for a device that knows `fill`; 2 for a device that does not identify its running image.
@@ -121,7 +121,7 @@ struct DropSession: UpdateSession {
 
   func verify(_ image: FirmwareImage) async throws(UpdateFault) -> UpdateVerdict {
     guard try await held(.verify) == image.bytes.count else {
-      throw .protocolViolation(.verify, "it took every byte and holds another number")
+      throw .protocolViolation(.verify, "it accepted all bytes but holds another number of bytes")
     }
     return .verified
   }
@@ -156,7 +156,7 @@ struct DropSession: UpdateSession {
       throw .declined(
         stage,
         ProtocolRefusal(
-          code: "\(code.rawValue)", meaning: "it does not want \(operation)",
+          code: "\(code.rawValue)", meaning: "it refuses \(operation)",
           advice: "It must be charged first.", kind: .rejected, remedy: .tryAgain))
     } catch {
       throw .gatt(stage, error)
@@ -254,8 +254,8 @@ final class DropDevice: Sendable {
     }
   }
 
-  /// Creates the stream that receives the device's end of each link that `dialer` opens from now on.
-  /// The stream replaces an earlier stream.
+  /// Creates the stream that receives the device's end of each link that `dialer` opens from now
+  /// on. The stream replaces an earlier stream.
   func open() -> AsyncStream<MemoryLink> {
     let (links, door) = AsyncStream.makeStream(of: MemoryLink.self)
     memory.withLock { $0.door = door }

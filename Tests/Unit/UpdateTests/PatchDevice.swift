@@ -6,8 +6,8 @@ import Synchronization
 
 @testable import OtaflashUpdate
 
-/// A device of docs/ota-service.md with patches (13): it is in memory, so that operations take no
-/// time, and all requests are recorded. A script changes its behavior.
+/// A device with the OTA service and patches (docs/ota-service.md, 13). The device is in memory, so
+/// that operations take no time, and records all requests. A script changes its behavior.
 final class PatchDevice: Sendable {
   struct Script: Sendable {
     var takesPatches = true
@@ -24,14 +24,14 @@ final class PatchDevice: Sendable {
     /// Whether the notification reports late data, so that only a read of Status returns the
     /// reason.
     var tellsLateData = false
-    /// The requests that the device answers only with a result.
+    /// The opcodes of the requests that the device answers only with a result, with this result.
     var declines: [UInt8: UInt8] = [:]
     /// Whether the device creates another image from a stream.
     var spoils = false
     /// The numbers of held bytes at which the link is lost, each once.
     var cuts: [Int] = []
-    /// Whether the device has restarted after a lost link, so that it holds no data of a stream
-    /// with one part.
+    /// Whether the device restarts at each lost link, so that it holds no data of a stream with one
+    /// part.
     var restarts = false
   }
 
@@ -154,7 +154,8 @@ final class PatchDevice: Sendable {
     }
   }
 
-  /// The links of the next host.
+  /// Creates the stream that receives the device's end of each link that `dialer` opens from now
+  /// on. The stream replaces an earlier stream.
   func open() -> AsyncStream<MemoryLink> {
     let (links, door) = AsyncStream.makeStream(of: MemoryLink.self)
     memory.withLock { $0.door = door }
@@ -184,7 +185,7 @@ final class PatchDevice: Sendable {
   }
 }
 
-/// The answer to each request: the result, and its payload.
+/// The device's state, and its answer to each request: the result, and the payload.
 extension PatchDevice.Memory {
   fileprivate var status: OTAStatus {
     guard let session else {

@@ -97,7 +97,8 @@ import Testing
     #expect(plain.device.requests[3] == OTARequest.begin(begin).encoded)
   }
 
-  /// Without patches on the device or in the caller, no flag or command of version 1 changes.
+  /// If the device does not support patches, or the caller disables them, the host sends only the
+  /// requests of version 1 without patches.
   @Test(arguments: [DeltaPolicy.auto, .never])
   func withoutSupportNothingAboutPatchesIsSent(_ policy: DeltaPolicy) throws {
     let run = try update(.init(takesPatches: policy == .never)) { $0.patches.policy = policy }
@@ -192,7 +193,8 @@ import Testing
     #expect(throws: UpdateFault.noPatch(.notUnderstood)) { try run.outcome.get() as UpdateResult }
   }
 
-  /// A lost link costs no byte of a stream. The progress is reported in bytes of the image.
+  /// After a lost link, no byte of a stream is sent again. The progress is reported in bytes of the
+  /// image.
   @Test func aStreamResumesAfterALostLink() throws {
     let run = try update(.init(cuts: [150, 400]))
     let result = try run.outcome.get()
@@ -277,7 +279,7 @@ import Testing
     #expect(run.device.running == Self.new.bytes)
   }
 
-  /// The next process creates the same stream, and the device is in the middle of it.
+  /// The next run creates the same stream, and continues at the device's offset in this stream.
   @Test func anotherRunCreatesTheSameStream() throws {
     let device = PatchDevice(running: Self.old, .init(cuts: [300]))
     let first = try update(device, bases: [Self.old]) { $0.reconnection = .none }

@@ -15,7 +15,7 @@ import Testing
       do throws(UpdateFault) {
         try patience.check(marks(second), at: Self.start.advanced(by: .seconds(second)))
       } catch {
-        // The elapsed time: the limit and the rest of its last second.
+        // The limit is 25 s, and the check after it is at 26 s.
         #expect(error == .stalled(atOffset: marks(second).acknowledged, waited: .seconds(26)))
         return second
       }

@@ -70,7 +70,8 @@ import Testing
     #expect(result.runningImage == Self.new.bytes)
   }
 
-  /// Only the device can detect the mismatch. Then the complete image follows, or nothing.
+  /// Only the device can detect the mismatch. Then the complete image follows; if a patch is
+  /// required, the update fails.
   @Test func aPatchForAnotherBaseCreatesNoImage() throws {
     let patch = try PrebuiltPatch(Self.file(from: Self.other))
     let result = try update(try board(), with: patch)

@@ -11,7 +11,8 @@ enum ServiceDocument {
     try String(contentsOf: root.appending(path: "docs/ota-service.md"), encoding: .utf8)
   }
 
-  /// The cells of each table row in the section whose heading starts with `heading`.
+  /// The cells of each table row, without the header of the table, in the section whose heading
+  /// starts with `heading`.
   static func rows(of heading: String) throws -> [[String]] {
     let lines = try section(heading).split(separator: "\n").filter { $0.hasPrefix("|") }
     return lines.dropFirst(2).map { line in
@@ -20,7 +21,8 @@ enum ServiceDocument {
     }
   }
 
-  /// The lines from a heading to the next heading of any level.
+  /// The text from a heading that starts with `heading` to the next heading of any level. The text
+  /// does not contain `heading`, but the rest of its line.
   static func section(_ heading: String) throws -> String {
     let text = try text()
     let start = try #require(text.range(of: "\n" + heading), "no heading \(heading)")

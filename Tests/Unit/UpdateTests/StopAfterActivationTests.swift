@@ -40,7 +40,8 @@ import Testing
     }
   }
 
-  /// Performs the update and stops it; returns `nil` if it ended before it was stopped.
+  /// Performs the update, stops it, and returns its fault. Returns `nil` if the update succeeded
+  /// before the stop, or if the queue failed instead of the update.
   private static func fault(
     of update: FirmwareUpdate, on peripheral: Peripheral, _ stop: Stop, after moment: Duration
   ) async -> UpdateFault? {

@@ -11,7 +11,8 @@ from .program import find_program
 from .session import Session
 from .values import Advertisement, DeviceReport, Event, FlashResult, Image, Progress
 
-#: The time in seconds in which the program must end after SIGINT: it first notifies the device. It is then killed.
+#: The time in seconds in which the program must end after SIGINT, because it first notifies the device. A program that
+#: still runs after this time is killed.
 STOP_LIMIT = 20.0
 
 
@@ -21,8 +22,9 @@ def run(
 ) -> List[Event]:
     """Runs any command of the program with --json, and returns its events. The last event is `result`.
 
-    Raises OtaflashError if the exit status is not 0. If a callback raises an exception, or on Ctrl-C, the program is
-    interrupted; it stops at a safe point, and the same call resumes the transfer."""
+    Raises OtaflashError if the exit status is not 0; with `accept_unverified`, 8 is not an error. Raises
+    FileNotFoundError if there is no program. If a callback raises an exception, or on Ctrl-C, the program is interrupted;
+    it stops at a safe point, and the same call resumes the transfer."""
     session = Session(on_progress, on_event)
     with tempfile.TemporaryFile() as standard_error:
         process = subprocess.Popen(

@@ -16,9 +16,10 @@ def _candidates() -> List[pathlib.Path]:
 
 
 def find_program() -> str:
-    """Returns the path of the program: OTAFLASH_PROGRAM, the program of the wheel, or the `otaflash` in PATH.
+    """Returns the path of the program: OTAFLASH_PROGRAM (without a check whether it exists), the program of the wheel, or
+    the `otaflash` in PATH.
 
-    Raises FileNotFoundError if there is no such program."""
+    Raises FileNotFoundError if all three are missing."""
     named = os.environ.get("OTAFLASH_PROGRAM")
     if named:
         return named

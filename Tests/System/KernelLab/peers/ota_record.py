@@ -69,7 +69,7 @@ class ResumeRecord:
 
     @property
     def covered(self) -> int:
-        """Bytes of the image that the record covers."""
+        """The number of image bytes that the record covers."""
         return 0 if self.point is None else self.point.offset
 
     def write(self, point: ResumePoint | None) -> Work:

@@ -107,7 +107,7 @@ class FlashSession:
         self._go_back_to(offset)
         if offset < self.durable:
             self.durable = offset
-            # This must precede the erase of any page that its marks cover.
+            # The new record must be complete before a page is erased that the marks of the old record cover.
             yield from self._record.write(self.point)
 
     def prefix_crc(self, size: int) -> int:

@@ -131,8 +131,8 @@ class SMPServer:
         return characteristic
 
     async def _judge(self, connection: Connection) -> None:
-        """Bumble treats every encrypted link as authenticated, so the key is used to distinguish authenticated
-        links from other encrypted links."""
+        """Raises an ATT error if the link is less secure than the options require. Bumble treats every encrypted
+        link as authenticated, so the key shows whether the link is authenticated."""
         if self._is_encrypted and not connection.is_encrypted:
             raise att.ATT_Error(att.ATT_INSUFFICIENT_ENCRYPTION_ERROR)
         if not self._is_guarded:

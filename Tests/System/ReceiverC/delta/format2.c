@@ -119,7 +119,7 @@ static uint32_t get(const uint8_t *from, uint32_t size) {
   return value;
 }
 
-/// The prediction of one unit: its size, and its class.
+/// Writes the prediction of one unit to `to`, and its class to `kind`. Returns its size.
 static uint32_t predict(uint8_t *to, uint32_t from, uint32_t offset, uint32_t left, uint32_t *kind) {
   const uint8_t *base = e.p->base + from;
   memcpy(to, base, left < 4 ? left : 4);

@@ -42,7 +42,7 @@ static void add_number(plain *s, uint32_t magnitude, bool negative) {
   s->size += write_number(s->bytes + s->size, magnitude, negative);
 }
 
-/// Returns bytes that are partly compressible.
+/// Returns a random byte, which is often 0, so that sequences of these bytes are compressible.
 static uint8_t byte_of(uint64_t *seed) {
   return random_number(seed, 4) > 0 ? 0 : (uint8_t)random_number(seed, 256);
 }

@@ -169,7 +169,8 @@ static void make_mapped_example(bool range) {
   else make_part(&p, mapped_heatshrink, sizeof mapped_heatshrink);
 }
 
-/// Splits the stream into three pieces at all pairs of offsets, and then into single bytes.
+/// Splits the stream into three pieces, at all pairs of offsets if it has at most 100 bytes and at
+/// some pairs otherwise, and then into single bytes.
 static void split_everywhere(void) {
   for (uint32_t a = 0; a <= p.stream_size; a++) {
     for (uint32_t b = a; b <= p.stream_size; b += p.stream_size > 100 ? 97 : 1) {

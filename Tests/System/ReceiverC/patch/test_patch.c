@@ -377,7 +377,7 @@ static void test_other_sessions(void) {
   CHECK(begin(&d, p.image, p.image_size, OTA_BEGIN_SINK) == 0 && send_to(&d, p.image, 1000));
   CHECK(request(&d, (const uint8_t[]){OTA_OP_ABORT, 1}, 2) == 0);
   CHECK(patch_point(&made) == at && begin_stream(0) == 0 && get32(d.answer + 2) == at);
-  // The same stream is announced with another size, or without a base.
+  // The session of another stream starts at 0, and so does the next session of this stream.
   uint32_t base = ota_crc32(0, p.base, p.base_size);
   CHECK(announce_stream(p.base_size, base, p.stream_size + 1, 7) == 0);
   CHECK(begin_patch(0) == 0 && get32(d.answer + 2) == 0);

@@ -10,8 +10,8 @@
 /// common.
 void make_image(uint8_t *to, uint32_t size, uint8_t minor);
 
-/// Makes a stream of CRLE patches between images of the same size, in parts of `part` bytes.
-/// Returns its size.
+/// Creates a stream of CRLE patches between images of the same size, in parts of `part` bytes.
+/// Returns the size of the stream.
 uint32_t make_stream(
     uint8_t *to, const uint8_t *old, const uint8_t *new, uint32_t size, uint32_t part);
 

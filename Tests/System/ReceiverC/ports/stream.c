@@ -8,7 +8,7 @@ static void put32(uint8_t *to, uint32_t value) {
   for (int i = 0; i < 4; i++) to[i] = (uint8_t)(value >> 8 * i);
 }
 
-/// Writes a number of docs/delta.md, 3. Returns its size.
+/// Writes a number as in docs/delta.md, 1. Returns its size.
 static uint32_t put_number(uint8_t *to, uint32_t value) {
   uint32_t size = 0, byte = value & 0x3F;
   for (value >>= 6; value > 0; value >>= 7) {

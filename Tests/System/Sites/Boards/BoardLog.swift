@@ -88,7 +88,7 @@ struct BoardLog: Encodable {
     if connections[number - 1].end == nil { connections[number - 1].end = time }
   }
 
-  /// Records a PDU from a host, which is served or not.
+  /// Records a PDU from a host, also if the board does not serve the connection.
   mutating func arrived(_ pdu: [UInt8], on number: Int, at time: Double) {
     let index = number - 1
     if let newer = connections[number...].first(where: { $0.firstWrite != nil }) {

@@ -7,7 +7,7 @@ import Synchronization
 /// and owns the descriptor, so that PDUs are recorded when they arrive, even if the board does not
 /// serve the connection.
 final class HostConnection: Link {
-  /// More PDUs than the receive window of a board permits.
+  /// The maximum number of PDUs that wait for the board; its receive window permits fewer.
   private static let queueMaximum = 4096
 
   private struct State {

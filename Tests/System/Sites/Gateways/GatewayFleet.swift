@@ -82,7 +82,8 @@ struct GatewayFleet {
     device.split(separator: "/").last.map(String.init) ?? device
   }
 
-  /// The states of the boards, which the event log must agree with.
+  /// A JSON object with the numbers of boards that run the image, of boards with overlapping
+  /// writers, and of boards to which several gateways wrote.
   var summary: String {
     let version = image.version
     let updated = sites.map { site in site.truth.values.count { $0.version == version } }

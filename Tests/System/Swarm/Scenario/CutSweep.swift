@@ -2,8 +2,8 @@ import OtaflashFirmware
 import OtaflashSimulation
 import OtaflashUpdate
 
-/// The update of one image, cut at each PDU or in each flash operation in turn, resumed, and
-/// compared with the run without faults.
+/// The update of one image, cut at each PDU or in each flash operation in turn. Each time the update
+/// must resume and succeed.
 public struct CutSweep: Sendable {
   /// The number of PDUs at the start and at the end of a run that `chosen` always includes, because
   /// these PDUs connect and verify.

@@ -33,7 +33,8 @@ public struct PatchSample: Sendable {
 extension Scenario {
   /// Returns the release that follows the factory image; the host stores the factory image.
   ///
-  /// - Parameter changed: the number of new bytes per 4,000 bytes, in addition to 60.
+  /// - Parameter changed: the number of inserted bytes per 4,000 bytes, in addition to 60 replaced
+  ///   bytes.
   static func release(_ profile: String, size: Int, changed: Int) throws -> Scenario {
     let plain = Scenario(profile: profile, image: .drawn(size: 1))
     let storage = FlashMemory(size: try plain.settings().flashSize)

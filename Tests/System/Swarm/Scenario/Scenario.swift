@@ -65,7 +65,7 @@ public struct Scenario: Sendable {
     return cure
   }
 
-  /// The settings of the device that are not faults: a cured device keeps these settings.
+  /// The settings that the device keeps in a scenario without faults.
   private static let lasting =
     ["slot", "version", "hardware", "key"] + SimulationProfile.kinds.flatMap { $0.keys.map(\.key) }
 

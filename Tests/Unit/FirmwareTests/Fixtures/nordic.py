@@ -45,7 +45,7 @@ def display(name: str) -> dict:
 
 
 def sign_with_ed25519(source: str, target: str) -> None:
-    """Signs a package with Ed25519: nrfutil signs only by ECDSA, but the packet format also supports Ed25519."""
+    """Signs a package with Ed25519: nrfutil signs only with ECDSA, but the packet format also supports Ed25519."""
     key = Ed25519PrivateKey.generate()
     (OUT / "ed25519.pub.pem").write_bytes(key.public_key().public_bytes(
         serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo))

@@ -138,7 +138,8 @@ static bool may_erase(void *context) {
 
 // GATT -------------------------------------------------------------------------------------------
 
-/// Whether this connection uses the service. False: another connection uses it.
+/// Claims the service for this connection if no connection uses it. False: another connection uses
+/// the service.
 static bool claim(uint16_t connection) {
   if (host == BLE_HS_CONN_HANDLE_NONE) host = connection;
   return host == connection;
@@ -166,8 +167,8 @@ static int write_control(const struct os_mbuf *value) {
 
 /// Whether the value was written with a Write Request. NimBLE passes the same arguments for both
 /// kinds of writes, but leaves the start of the PDU (opcode and handle) in the buffer before the
-/// value (ble_att.c and ble_att_svr.c). Without it, the write counts as a Write Command, whose
-/// errors Status reports too.
+/// value (ble_att.c and ble_att_svr.c). If the start of the PDU is missing, the write counts as a
+/// Write Command, so Status also reports its errors.
 static bool is_request(struct os_mbuf *value, uint16_t handle) {
   if (OS_MBUF_LEADINGSPACE(value) < 3) return false;
   const uint8_t *pdu = value->om_data - 3;

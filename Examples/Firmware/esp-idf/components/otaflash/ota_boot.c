@@ -8,7 +8,7 @@
 #include "nvs.h"
 
 /// REQUESTED: the bootloader has not reported an outcome yet. ON_TRIAL: the image was started once.
-/// ENDED: the image was confirmed, reverted or rejected.
+/// ENDED: the image is permanent, or was reverted or rejected.
 enum { REQUESTED = 1, ON_TRIAL, ENDED };
 
 typedef struct {
@@ -61,7 +61,8 @@ static bool read_crc32(
   return true;
 }
 
-/// Whether the running partition starts with this image.
+/// Whether the running partition starts with this image. Stores the size and the CRC32 that was
+/// read in `boot->image`.
 static bool holds(
     ota_boot *boot, uint32_t size, uint32_t crc32, uint8_t *buffer, uint32_t buffer_size) {
   if (!read_crc32(boot->running, size, buffer, buffer_size, &boot->image.crc32)) return false;
@@ -69,8 +70,8 @@ static bool holds(
   return boot->image.crc32 == crc32;
 }
 
-/// Reads the size that the header of the image states. It excludes a signature block, so a signed
-/// image that was installed by cable accepts no patches.
+/// Reads the size of the running image from the headers of its segments. This size excludes a
+/// signature block, so a device with a signed image that was installed by cable accepts no patches.
 static void measure(ota_boot *boot, uint8_t *buffer, uint32_t buffer_size) {
   const esp_partition_pos_t place = {
       .offset = boot->running->address, .size = boot->running->size};

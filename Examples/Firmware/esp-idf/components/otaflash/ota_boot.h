@@ -17,7 +17,7 @@ typedef struct {
 /// partition table has no second partition for images.
 bool ota_boot_read(ota_boot *boot, uint8_t *buffer, uint32_t buffer_size);
 
-/// Whether the bootloader will not start or restore the image in the slot.
+/// Whether the bootloader will neither start nor restore the image in the slot.
 bool ota_boot_slot_is_free(const ota_boot *boot);
 
 /// Requests that the bootloader start the image in the slot, and resets the chip.

@@ -6,7 +6,7 @@ import OtaflashUpdate
 private let doorService: BluetoothUUID = "8d5e0001-1c6b-4f1e-9b6a-2f0c7d3b5a10"
 private let doorState: BluetoothUUID = "8d5e0002-1c6b-4f1e-9b6a-2f0c7d3b5a10"
 
-/// Updates the nearest door to the firmware in a file.
+/// Updates a door in range to the firmware in a file.
 public func updateNearestDoor(with file: String) async throws -> UpdateResult {
   let update = FirmwareUpdate(package: try ImageFile.loadPackage(file)) { event in print(event) }
   let clock = EventLoopClock()

@@ -1,6 +1,6 @@
 import OtaflashGATT
 
-/// Finds the nearest door, connects, and reads whether it is open.
+/// Finds a door in range, connects, and reads whether it is open.
 public func readNearestDoor(
   from central: some Central, on clock: any LinkClock
 ) async throws -> DoorState {

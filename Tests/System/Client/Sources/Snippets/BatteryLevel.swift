@@ -5,7 +5,7 @@ extension BluetoothUUID {
   static let batteryLevel = BluetoothUUID(0x2A19)
 }
 
-/// Returns the battery level of the nearest sensor, in percent.
+/// Returns the battery level of the first sensor that a scan finds, in percent.
 public func batteryLevel(from central: some Central, on clock: any LinkClock) async throws -> UInt8?
 {
   let sensors = AdvertisementFilter(name: /^Sensor/, services: [.battery], rssiMinimum: -80)

@@ -1,7 +1,7 @@
 import OtaflashBlueZ
 import OtaflashGATT
 
-/// Reads a value of the nearest device that passes a filter, and pairs if the device requires it.
+/// Reads a value of the first device that passes a filter, and pairs if the device requires it.
 public func readPaired(
   _ characteristic: BluetoothUUID, in service: BluetoothUUID, of devices: AdvertisementFilter,
   keepingKeysIn store: any BondStore

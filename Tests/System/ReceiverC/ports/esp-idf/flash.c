@@ -47,8 +47,9 @@ esp_err_t esp_partition_read(const esp_partition_t *p, size_t offset, void *to, 
   return error;
 }
 
-/// The driver ends the program if it writes the running partition (SPI_FLASH_DANGEROUS_WRITE), and
-/// returns only after the operation.
+/// Whether the caller may change the partition. ESP-IDF aborts a program that writes its running
+/// partition (SPI_FLASH_DANGEROUS_WRITE). The functions return only after the operation, so only the
+/// flash task may call them.
 static bool may_change(const esp_partition_t *p) {
   bool may = p != esp_ota_get_running_partition() && is_flash_task;
   seen.violations += !may;

@@ -1,4 +1,4 @@
-/// What the two parts of the stub know of each other.
+/// The variables that the two parts of the stub share.
 #ifndef STUB_H
 #define STUB_H
 

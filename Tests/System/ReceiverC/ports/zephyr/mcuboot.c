@@ -139,7 +139,8 @@ int boot_write_img_confirmed(void) {
 
 // MCUboot
 
-/// Exchanges the slots without their trailers; the trailer of slot 1 is then erased.
+/// Exchanges the slots without their trailers. The trailer of slot 1 is then erased, and the trailer
+/// of slot 0 states the swap.
 static void swap(int type) {
   for (uint32_t i = 0; i < SLOT - PAGE; i++) {
     uint8_t byte = slot0()[i];
@@ -202,7 +203,8 @@ static struct {
 void mgmt_callback_register(struct mgmt_callback *callback) { smp.callback = callback; }
 
 void img_mgmt_reset_upload(void) {
-  // The SMP server has a lock, which a callback of the module may hold.
+  // A thread that holds the lock of the SMP server may wait for the mutex, in the callback of the
+  // module.
   seen.violations += receiver_lock.depth != 0;
   smp.offset = 0;
 }

@@ -39,7 +39,8 @@ static uint32_t now, schedules;
 
 static void run(struct k_work_q *queue, struct k_work *work);
 
-/// A mutex that is locked while another thread waits is never unlocked here: a deadlock.
+/// The threads of the stub run one at a time, so a wait for a locked mutex would never end. A call
+/// with a locked mutex counts as a violation.
 int k_mutex_lock(struct k_mutex *mutex, k_timeout_t timeout) {
   seen.violations += timeout.ms != -1 || mutex->depth++ != 0;
   return 0;
@@ -93,7 +94,7 @@ int k_work_schedule(struct k_work_delayable *work, k_timeout_t delay) {
   return k_work_schedule_for_queue(&system_queue, work, delay);
 }
 
-/// Waits on the calling thread, which may not hold the mutex, until the work item has ended.
+/// Waits on the calling thread, which must not hold the mutex, until the work item has ended.
 bool k_work_flush(struct k_work *work, struct k_work_sync *sync) {
   (void)sync;
   seen.violations += receiver_lock.depth != 0;
