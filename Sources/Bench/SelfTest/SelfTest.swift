@@ -42,7 +42,7 @@ package enum SelfTest {
     ),
     (
       "Espressif",
-      UpdateTrial(profile: "sim:esp-nimble?\(cut)", wanted: .proof(.version, resumes: false))
+      UpdateTrial(profile: "sim:esp-nimble?\(cut)", wanted: .proof(.restarted, resumes: false))
     ),
     (
       "Silicon Labs",
@@ -50,7 +50,7 @@ package enum SelfTest {
     ),
     (
       "Telink",
-      UpdateTrial(profile: "sim:telink?\(cut)", wanted: .proof(.version, resumes: false))
+      UpdateTrial(profile: "sim:telink-legacy?\(lateCut)", wanted: .proof(.version, resumes: false))
     ),
     (
       "SUOTA",
@@ -62,7 +62,7 @@ package enum SelfTest {
     ),
     (
       "micro:bit",
-      UpdateTrial(profile: "sim:microbit?\(cut)", wanted: .proof(.version, resumes: false))
+      UpdateTrial(profile: "sim:microbit?\(cut)", wanted: .proof(.readBack, resumes: false))
     ),
     (
       "patch",
