@@ -81,16 +81,23 @@ package final class RawClient {
     var lines: [Line] = []
     while let line = try next() {
       if line.text == "PONG" { return lines }
-      if line.text == "PING" { try send("PONG\r\n") } else { lines.append(line) }
+      lines.append(line)
     }
     return lines
   }
 
-  /// Returns the next line; `nil` if the server has closed the connection.
+  /// Returns the next line; `nil` if the server has closed the connection. Answers the server's
+  /// PINGs, which it sends at irregular times.
   package func next() throws -> Line? {
     guard isOpen else { return nil }
-    let text: String
-    do { text = try line() } catch {
+    var text: String
+    do {
+      text = try line()
+      while text == "PING" {
+        try send("PONG\r\n")
+        text = try line()
+      }
+    } catch {
       guard !isOpen else { throw error }
       return nil
     }
