@@ -34,7 +34,7 @@ import Testing
     let program = try Program()
     let outcome = try program.run(["self-test"], environment: ["TMPDIR": "/proc/none"])
     #expect(outcome.status == 70 && outcome.code == "E-SELF-TEST", "\(outcome.errors)")
-    #expect(outcome.errors.contains("2 of 13 checks failed: socket, state"), "\(outcome.errors)")
+    #expect(outcome.errors.contains("2 of 19 checks failed: socket, state"), "\(outcome.errors)")
     #expect(outcome.output.contains("fail  state"), "\(outcome.output)")
   }
 
