@@ -66,7 +66,8 @@ struct ApplicationIdentity: Equatable, Sendable {
     return before.map(differs) ?? false ? .changed : .untold
   }
 
-  /// Returns whether a value that both identities contain differs.
+  /// Returns whether a revision or the hash differs. Only values that both identities contain are
+  /// compared.
   private func differs(from before: ApplicationIdentity) -> Bool {
     func differ<Value: Equatable>(_ value: Value?, _ earlier: Value?) -> Bool {
       guard let value, let earlier else { return false }

@@ -1,4 +1,4 @@
-/// The values that the application of a Nordic device reported before the activation.
+/// The values that the application of a device reported before the activation.
 struct IdentityBefore: RetainedValue {
   /// The first values that the application reported; `nil` if the host did not connect to the
   /// application before the activation.

@@ -3,7 +3,7 @@ enum PageMoves {
   /// The time in which a page of 4 KiB is moved up to three times, with an erase each time.
   private static let pageTime = Duration.milliseconds(500)
   private static let pageSize = 4096
-  /// The number of times that each page is moved at most.
+  /// The maximum number of times that each page is moved.
   static let movesMaximum = 3
 
   /// Returns the longest time for this number of bytes.

@@ -7,7 +7,7 @@ import OtaflashGATT
 /// oscillates, and a refusal that is withdrawn every second do not count, because such a device
 /// would occupy the host indefinitely.
 public struct Patience: Sendable {
-  /// The measures of progress, in bytes of the image.
+  /// The measures of progress, in bytes of the sent content.
   public struct Marks: Equatable, Sendable {
     /// The number of bytes that the device acknowledged.
     public var acknowledged = 0
@@ -19,7 +19,7 @@ public struct Patience: Sendable {
     /// Creates the measures of one point in time.
     ///
     /// - Parameters:
-    ///   - acknowledged: 0 to the image's size.
+    ///   - acknowledged: 0 to the size of the content.
     ///   - durable: 0 if the device does not report it.
     ///   - granted: 0 if the device does not report it.
     public init(acknowledged: Int = 0, durable: Int = 0, granted: Int = 0) {

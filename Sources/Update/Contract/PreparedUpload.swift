@@ -42,7 +42,7 @@ public struct PreparedUpload: Sendable {
 
 /// The device's answer to the verification of a received image.
 public enum UpdateVerdict: Sendable {
-  /// The device holds exactly the bytes of the image.
+  /// The device reports that it holds the image.
   case verified
   /// A part is damaged in flash, so the device requests the image again from an earlier offset.
   case wanted(PreparedUpload)

@@ -5,8 +5,8 @@ import OtaflashGATT
 public struct UpdateOptions: Sendable {
   /// The protocol to use; `nil` = the protocol that the device offers and that supports the image.
   public var updateProtocol: UpdateProtocol?
-  /// The write mode: with response, without response, or without response and with a checkpoint in
-  /// each window.
+  /// The write mode: with response, without response, or without response except for the last
+  /// write of each window.
   public var mode = WriteMode.auto
   /// The ATT_MTU to request, 23…517 bytes.
   public var mtu = 512
@@ -18,7 +18,7 @@ public struct UpdateOptions: Sendable {
   /// The method that delivers the image to devices that support this method; `nil` = the session
   /// chooses among the methods of the device.
   public var delivery: (any DeliveryOptions)?
-  /// Options that only one protocol reads, one value of each type.
+  /// Options that only one protocol reads, at most one value of each type.
   var protocolOptions: [any ProtocolOptions] = []
   /// The device's key, for a device that requires authorization.
   public var key: [UInt8]?
@@ -49,8 +49,8 @@ public struct UpdateOptions: Sendable {
   /// The strategy for reconnecting after a lost link. The count of attempts restarts when a new
   /// connection shows that the device has kept new bytes.
   public var reconnection = ReconnectionStrategy.exponential()
-  /// A source of random values in 0 ..< 1, for the jitter of `reconnection` and for the name of a
-  /// bootloader; `nil` = the source of the clock.
+  /// A source of random values in 0 ..< 1, for example for the jitter of `reconnection` and for the
+  /// name of a bootloader; `nil` = the source of the clock.
   public var random: (@Sendable () -> Double)?
 
   /// The time without a message from the device after which the host requests the progress of the
@@ -60,13 +60,15 @@ public struct UpdateOptions: Sendable {
   /// permitted bytes. The default covers a page erase of 20 s (docs/ota-service.md, 10) and the
   /// round trip.
   public var stallLimit = Duration.seconds(25)
-  /// The longest time that a device may be busy with its flash before and after the upload.
+  /// The longest time that a device may be busy with its flash before and after the upload. If a
+  /// device erases its flash during the upload, this time is added to `stallLimit`.
   public var busyLimit = Duration.seconds(60)
-  /// The longest time for one control operation, including VERIFY and ACTIVATE.
+  /// The longest time for one control operation, such as ACTIVATE. The limit of VERIFY is higher if
+  /// the device needs more time to read back the image.
   public var controlLimit = Duration.seconds(60)
   /// The longest time from activation until the device answers again. The update adds the time that
-  /// the bootloader may need to move images between slots: half a second per page of 4 KiB, or
-  /// three times the time of the upload.
+  /// the bootloader may need to move images between slots: half a second per page of 4 KiB or, over
+  /// SMP, three times the time of the upload if this is longer.
   public var rebootLimit = Duration.seconds(60)
   /// The time limit for notifying the device that the update was cancelled.
   public var abortLimit = Duration.milliseconds(1500)

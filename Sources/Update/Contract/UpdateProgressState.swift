@@ -23,7 +23,7 @@ final class UpdateProgressState: Sendable {
     var hardware: HardwareID?
     /// The last reported delivery; `nil` if none was reported.
     var delivery: DeliveryReport?
-    /// The lowest start offset of an upload.
+    /// The lowest start offset of all uploads so far; `nil` before the first upload.
     var began: Int?
 
     /// Whether the update confirmed an image that was already on trial.

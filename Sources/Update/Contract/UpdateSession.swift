@@ -22,8 +22,8 @@ public protocol UpdateSession: Sendable {
   /// The services of the protocol; a device with any of them supports the protocol.
   static var services: [BluetoothUUID] { get }
 
-  /// Returns whether a connected device offers the protocol, for a protocol that its services alone
-  /// do not identify. By default, a device offers the protocol if it has any of `services`.
+  /// Returns whether a connected device offers the protocol, for a protocol whose services do not
+  /// identify it uniquely. By default, a device offers the protocol if it has any of `services`.
   static func isOffered(by client: GATTClient) async throws(GATTFault) -> Bool
 
   /// The possible locations of a device before the update, in search order. They include the
@@ -101,8 +101,8 @@ public protocol UpdateSession: Sendable {
   func startTime(of images: [FirmwareImage]) -> Duration
 
   /// Returns the time from the activation after which a device that does not advertise counts as
-  /// restarted, without evidence; `nil` = the device must advertise again. Only for devices whose
-  /// programs need not use Bluetooth.
+  /// restarted, without evidence; `nil` = the device must advertise again. Only a protocol for
+  /// devices whose programs may not use Bluetooth returns a time.
   func silentRestartLimit(of images: [FirmwareImage]) -> Duration?
 
   /// Compares the running image with the image of the update.

@@ -11,7 +11,8 @@ struct EspressifChannel: Sendable {
   private let commandAnswers: NotificationStream
   let clock: any LinkClock
 
-  /// Finds the service with both characteristics; returns `nil` if the device has no such service.
+  /// Returns the characteristics of the service that has both the firmware and the command
+  /// characteristic; `nil` if the device has no such service.
   static func find(
     on client: GATTClient
   ) async throws(GATTFault) -> [DiscoveredCharacteristic]? {
@@ -54,9 +55,9 @@ struct EspressifChannel: Sendable {
   ///
   /// - Parameters:
   ///   - limit: the time limit for the answer.
-  ///   - isLong: whether the device may work on the command longer than the 30 s of an ATT
-  ///     transaction, so that it is written without response, if possible.
-  /// - Throws: `.gatt(_, .timedOut)` without an answer.
+  ///   - isLong: whether the command may take longer than the 30 s of an ATT transaction. Such a
+  ///     command is written without response if the characteristic permits it.
+  /// - Throws: `.gatt(_, .timedOut)` if no answer arrives within `limit`.
   func perform(
     _ request: EspressifCommand, _ stage: UpdateStage, within limit: Duration,
     isLong: Bool = false
@@ -88,7 +89,7 @@ struct EspressifChannel: Sendable {
 
   /// Writes a packet with response.
   ///
-  /// - Returns: `false` if the device refuses the packet in its present state.
+  /// - Returns: `false` if the device refuses the packet with the ATT error Unlikely Error (0x0E).
   func write(_ value: [UInt8], _ stage: UpdateStage) async throws(UpdateFault) -> Bool {
     do throws(GATTFault) {
       try await client.write(encoded: encodedRequest(value), to: firmware)

@@ -8,16 +8,17 @@ struct EspressifDevice: Equatable, Sendable {
     case packet
     /// The last packet of an unexpected sector.
     case lastPacket
-    /// The device ignores the packet; its write response shows that earlier packets were handled.
+    /// A packet that the device ignores and does not answer; the write response shows that the
+    /// device has handled all earlier packets.
     case barrier
   }
 
   /// The continuation of a transfer after a lost link.
   enum Resumption: Sendable {
-    /// START begins a new transfer.
+    /// START starts a new transfer.
     case none
-    /// START would begin a new transfer, but without it the device continues. The writer of the
-    /// device cannot start over.
+    /// Without START, the device continues. START would start a new transfer, but the writer of the
+    /// device would append the new bytes to the old bytes.
     case withoutStart
     /// The device rejects START, and continues without it.
     case afterRejectedStart
@@ -43,7 +44,8 @@ struct EspressifDevice: Equatable, Sendable {
   let stop: Stop
   /// Whether an answer with the status "wrong sector" states the expected sector.
   var statesWanted = true
-  /// Whether the host clears a partly received sector before it resumes.
+  /// Whether the device keeps a partly received sector, so that the host must clear this part
+  /// before it sends the sector again.
   var keepsPartialSector = false
 
   static let nimble = EspressifDevice(

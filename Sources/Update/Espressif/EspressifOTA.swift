@@ -10,7 +10,7 @@ package enum EspressifOTA {
   /// Commands (write), and their answers (notify, indicate or both).
   package static let command = BluetoothUUID(0x8022)
 
-  /// The number of image bytes that the device answers together.
+  /// The number of image bytes in a sector. The device sends one answer for each sector.
   package static let sectorSize = 4096
   /// The number of bytes before the data of a packet: sector and sequence number.
   static let headerSize = 3
@@ -18,7 +18,7 @@ package enum EspressifOTA {
   static let checksumSize = 2
   /// The longest value that every device accepts.
   static let valueMaximum = 512
-  /// The least number of data bytes of a packet: a sector has at most 254 packets and the last.
+  /// The minimum number of data bytes in a packet: a sector has at most 255 packets.
   static let dataMinimum = 17
   /// The sequence number of a sector's last packet.
   static let lastPacket: UInt8 = 0xFF

@@ -76,8 +76,8 @@ extension EspressifPeer {
     throw .gatt(.reconnect, .linkLost(.supervisionTimeout))
   }
 
-  /// Sends STOP again; returns whether the device accepted it, so that it had not received the
-  /// first one.
+  /// Sends STOP again. Returns whether the device accepted it, which shows that the device had not
+  /// received the first STOP.
   private func repeatStop() async throws(UpdateFault) -> Bool {
     do throws(UpdateFault) {
       let answer = try await channel.perform(

@@ -2,7 +2,7 @@ import OtaflashFirmware
 
 /// The start of a transfer, or its continuation after a lost link.
 extension EspressifPeer {
-  /// Announces the image.
+  /// Starts the transfer of the image, or continues it.
   ///
   /// - Returns: the first sector to send.
   func start(_ image: FirmwareImage, restart: Bool) async throws(UpdateFault) -> Int {
@@ -67,13 +67,14 @@ extension EspressifPeer {
     throw .declined(.prepare, .espressifTransferInProgress)
   }
 
-  /// Sends START, and records the window and the start of a new transfer.
+  /// Sends START. If the device accepts START, records the window, and the start of a new transfer
+  /// unless `keepingRecord` is true.
   private func announce(
     _ image: FirmwareImage, keepingRecord: Bool = false
   ) async throws(UpdateFault) -> EspressifStatus {
     // These devices erase the flash before the answer, perhaps longer than the 30 s of an ATT
-    // transaction, so START is written without response. A request before it ensures the security
-    // of the link; outside of a transfer the device ignores the packet.
+    // transaction, so START is written without response. The packet before START is written with
+    // response to ensure the security of the link; outside of a transfer the device ignores it.
     let isLong = device == .raw || device == .nimbleOTA
     if isLong { _ = try await channel.write(Self.marker(device.survey), .prepare) }
     retained.update { $0.announces(image) }

@@ -92,8 +92,9 @@ extension EspressifPeer {
     }
   }
 
-  /// Finds the sector that the device expects, and goes back to it. The device has then answered
-  /// every earlier packet, so that no late answer is taken for an answer to the repetition.
+  /// Surveys the device, and returns to the sector that the device expects, or, if the device does
+  /// not report this sector, to the first sector that it has not accepted. After the survey no
+  /// earlier answer is pending that could be confused with the answer to a repeated sector.
   private func recover(
     _ transfer: inout EspressifTransfer, _ image: [UInt8]
   ) async throws(UpdateFault) {

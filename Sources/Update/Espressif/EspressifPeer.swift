@@ -36,7 +36,8 @@ struct EspressifPeer: Sendable {
 
   // MARK: The survey
 
-  /// The number of surveys without an answer after which the device is not in a transfer.
+  /// The maximum number of surveys. If the device answers none of them, the host assumes that the
+  /// device is not in a transfer.
   private static let surveysMaximum = 3
 
   /// Requests the expected sector of a device that is in a transfer. All earlier packets have been
@@ -74,7 +75,7 @@ struct EspressifPeer: Sendable {
     return nil
   }
 
-  /// The time of an answer on a slow link.
+  /// The additional time for an answer on a slow link: four connection intervals.
   private var responseTime: Duration {
     (channel.client.linkFacts.connectionInterval ?? .zero) * 4
   }

@@ -6,12 +6,12 @@ struct EspressifRetained: RetainedValue {
   private(set) var before: ApplicationIdentity?
   /// The implementation, once an answer has confirmed it.
   var confirmed: EspressifDevice?
-  /// The window that the device granted at START.
+  /// The number of sectors that the host may send before an answer, from the answer to START.
   var window = 1
   /// Whether STOP was sent to a device that finishes the update with it, but was not answered.
   var isStopUnanswered = false
   private var transfer: Transfer?
-  /// The image of a START without an answer.
+  /// The CRC32 of the image of a START that has no answer yet.
   private var announced: UInt32?
 
   private struct Transfer {
@@ -44,8 +44,8 @@ struct EspressifRetained: RetainedValue {
     transfer = record
   }
 
-  /// Returns whether this update has sent the image up to a sector, so that a device that expects
-  /// the sector holds exactly the bytes before it.
+  /// Returns whether a device that expects the sector `wanted` holds exactly the bytes of `image`
+  /// before this sector, because this update sent them.
   func explains(_ wanted: Int, of image: FirmwareImage) -> Bool {
     // Without a sector, the device holds no bytes of another image.
     if wanted == 0, announced == image.crc32 { return true }

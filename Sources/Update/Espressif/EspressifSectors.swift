@@ -23,8 +23,8 @@ struct EspressifSectors: Sendable {
   private func range(_ sector: Int) -> Range<Int> { bytes(in: sector)..<bytes(in: sector + 1) }
 
   /// Returns the data of each packet of a sector. The last packet has space for the CRC, which is
-  /// never split, and at least one byte of data: a device would accept a packet with neither data
-  /// nor CRC bits as an empty sector.
+  /// never split, and at least one byte of data: a device would accept a last packet without data
+  /// and with the CRC 0 as an empty sector.
   func packets(of sector: Int) -> [Range<Int>] {
     let range = range(sector)
     var packets: [Range<Int>] = []

@@ -88,7 +88,7 @@ struct EspressifSession: UpdateSession {
   // MARK: After the restart
 
   func running(expecting image: FirmwareImage) async throws(UpdateFault) -> RunningImage {
-    // Without an activation, the version describes the running application.
+    // Without an activation, no earlier values are compared: the same version is sufficient.
     let before = peer.context.hasActivated ? peer.retained.value.before : nil
     let agreement = identity.agreement(with: image, before: before)
     if peer.context.hasActivated, agreement != .sameVersion, agreement != .changed {

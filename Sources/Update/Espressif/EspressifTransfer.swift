@@ -43,7 +43,7 @@ struct EspressifTransfer: Equatable, Sendable {
     case proceed
     /// The device did not accept a sector, or expects another sector.
     case lost
-    /// The device cannot start an update.
+    /// The device reported a status that ends the transfer.
     case failed(EspressifStatus)
   }
 
@@ -77,7 +77,8 @@ struct EspressifTransfer: Equatable, Sendable {
 
   /// Records that the device expects this sector next.
   ///
-  /// - Returns: `false` if the device cannot expect it: it was never sent, or was accepted before.
+  /// - Returns: `false` if the device cannot expect this sector, because the sectors before it were
+  ///   not all sent, or because the device has already accepted it.
   mutating func expects(_ wanted: Int) -> Bool {
     guard (acknowledged...sent).contains(wanted) else { return false }
     accept(upTo: wanted)

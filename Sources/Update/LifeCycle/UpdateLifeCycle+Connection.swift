@@ -66,7 +66,7 @@ extension UpdateLifeCycle {
     }
   }
 
-  /// Returns the fault with the progress added, for a fault of the link or a cancellation.
+  /// Adds the progress to a fault of the link or a cancellation. Returns other faults unchanged.
   func addingTransferState(_ fault: UpdateFault, _ stage: UpdateStage) -> UpdateFault {
     let counts = context.tally.now
     switch fault {

@@ -3,10 +3,12 @@ import OtaflashGATT
 
 /// The characteristic of the Partial Flashing Service on one connection.
 struct MicrobitChannel: Sendable {
-  /// The time in which a device answers a request, and the number of requests.
+  /// The time in which a device answers a request, and the maximum number of times that the host
+  /// sends the request.
   private static let answerLimit = Duration.seconds(3)
   private static let requestsMaximum = 3
-  /// A request is answered after two connection intervals, or later if packets are lost.
+  /// The number of connection intervals by which the limit is longer: the device answers after two
+  /// intervals, or later if packets are lost.
   private static let answerIntervals = 8
 
   let client: GATTClient
@@ -14,7 +16,8 @@ struct MicrobitChannel: Sendable {
   let notices: NotificationStream
   let clock: any LinkClock
 
-  /// Returns `nil` if the device does not have the characteristic.
+  /// Finds the characteristic, and subscribes to it. Returns `nil` if the device does not have the
+  /// characteristic.
   static func open(
     on client: GATTClient, clock: any LinkClock
   ) async throws(GATTFault) -> MicrobitChannel? {
@@ -30,7 +33,9 @@ struct MicrobitChannel: Sendable {
       notices: try await client.subscribe(to: control, as: .notifications), clock: clock)
   }
 
-  /// The time in which an answer of a device arrives that needs `work` for it.
+  /// Returns the time limit for an answer.
+  ///
+  /// - Parameter work: the time that the device needs for its work before it answers.
   func limit(work: Duration = .zero) -> Duration {
     let interval = client.linkFacts.connectionInterval ?? .zero
     return Self.answerLimit + interval * Self.answerIntervals + work
@@ -88,8 +93,8 @@ struct MicrobitChannel: Sendable {
     }
   }
 
-  /// Sends a request until the device answers. Other notifications are ignored, because they may
-  /// be late answers to earlier requests.
+  /// Sends a request up to three times, until the device answers. Other notifications are ignored,
+  /// because they may be late answers to earlier requests.
   private func answer<Value: Sendable>(
     to request: MicrobitCommand, _ stage: UpdateStage, _ read: (MicrobitNotice) -> Value?
   ) async throws(UpdateFault) -> Value {

@@ -47,7 +47,7 @@ struct MicrobitBlock: Equatable, Sendable {
   /// Returns the four packets. The first has the lower half of the address, the second the upper
   /// half.
   ///
-  /// - Parameter first: the number of the first packet; numbers continue from 255 with 0.
+  /// - Parameter first: the number of the first packet; the number after 255 is 0.
   func packets(from first: UInt8) -> [[UInt8]] {
     let halves = [address & 0xFFFF, address >> 16, 0, 0]
     return halves.indices.map { index in

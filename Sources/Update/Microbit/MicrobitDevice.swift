@@ -1,6 +1,6 @@
 import OtaflashFirmware
 
-/// The state of a micro:bit, as it reports it.
+/// The state that a micro:bit reports.
 struct MicrobitDevice: Equatable, Sendable {
   private static let softDeviceEndOfV1 = 0x1_8000
 
@@ -21,7 +21,8 @@ struct MicrobitDevice: Equatable, Sendable {
       script: try await channel.region(.script, .connect))
   }
 
-  /// Whether the device has this runtime, with the script at this address.
+  /// Whether the device has the runtime for this script, and its area of scripts starts at the
+  /// address of this script.
   func hasRuntime(of script: MicrobitScript) -> Bool {
     runtime.isKnown && runtime.hash == script.runtimeHash
       && self.script.start == script.area.lowerBound

@@ -38,8 +38,8 @@ struct MicrobitSession: UpdateSession {
 
   // MARK: Before the transfer
 
-  /// Leaves the update to Secure DFU, which replaces runtime and script, if the script alone cannot
-  /// be sent. The alternative exists only on V2, for a file with a program for V2.
+  /// Leaves the update to Secure DFU, which replaces runtime and script, if sending only the script
+  /// is not possible. The alternative exists only on V2.
   func preference(for images: [FirmwareImage]) throws(UpdateFault) -> ProtocolPreference {
     guard state.board == .v2 else { return .keep }
     let isPossible = images.allSatisfy { image in
@@ -88,7 +88,7 @@ struct MicrobitSession: UpdateSession {
 
   // MARK: The transfer
 
-  /// A transfer that starts over: the device does not report which blocks it has written.
+  /// An interrupted transfer starts over: the device does not report which blocks it has written.
   var keepsProgress: Bool { false }
 
   private func upload(of image: FirmwareImage) throws(UpdateFault) -> MicrobitUpload {
@@ -121,8 +121,8 @@ struct MicrobitSession: UpdateSession {
   /// The time for the start of a program, 2 s at most, and for a search.
   private static let searchLimit = Duration.seconds(15)
 
-  /// A program that was running before the update uses Bluetooth, and its runtime is still the
-  /// same. The program of a device that a user put into pairing mode may not use Bluetooth.
+  /// Returns `nil` if a program was running before the update: its runtime, which uses Bluetooth,
+  /// is still the same. The program of a device that was in pairing mode may not use Bluetooth.
   func silentRestartLimit(of images: [FirmwareImage]) -> Duration? {
     retained.value.modeBefore == .application ? nil : Self.searchLimit
   }

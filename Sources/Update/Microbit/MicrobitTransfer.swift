@@ -1,7 +1,7 @@
 /// The order of the blocks of a script, and the numbers of their packets, as a pure value.
 ///
-/// Exactly one block is on its way at any time: the device has one buffer, which packets of the
-/// next block would overwrite.
+/// At most one block is in flight: the device has one buffer, which packets of the next block would
+/// overwrite.
 struct MicrobitTransfer: Equatable, Sendable {
   /// The maximum number of times that a block is sent.
   static let attemptsMaximum = 6
@@ -46,7 +46,7 @@ struct MicrobitTransfer: Equatable, Sendable {
     return MicrobitBlock(address: start + offsets[index], bytes: part + padding)
   }
 
-  /// Whether the current block was sent too often.
+  /// Whether the current block was sent the maximum number of times.
   var isExhausted: Bool { attempts >= Self.attemptsMaximum }
 
   mutating func didSend() { attempts += 1 }

@@ -6,8 +6,8 @@ import OtaflashGATT
 struct MicrobitUpload: Sendable {
   /// The time of the flash for a block, which includes the erase of a page.
   private static let blockTime = Duration.seconds(1)
-  /// The time of the flash for the first block: storing the mark of an incomplete script, and the
-  /// erase of the pages of a file system, for each page.
+  /// The additional times of the flash for the first block: the time to store the mark of an
+  /// incomplete script, and the time to erase a page of a file system.
   private static let startTime = Duration.seconds(2)
   private static let eraseTime = Duration.milliseconds(200)
   /// The time after a restart of the numbers in which a late confirmation still arrives. The
@@ -113,7 +113,8 @@ struct MicrobitUpload: Sendable {
   /// Ends the transfer. The device answers only by its restart, so the host never knows whether
   /// the request has arrived.
   ///
-  /// - Throws: always; `.gatt(.activate, .linkLost)` if the link has ended.
+  /// - Throws: always; `.gatt(.activate, .linkLost)` if the link has ended, `.declined` if the
+  ///   device does not end the link.
   func finish() async throws(UpdateFault) -> Never {
     try await channel.send(.end, .activate)
     if await !hasEnded(within: Self.restartTime) {

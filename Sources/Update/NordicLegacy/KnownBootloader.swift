@@ -1,11 +1,11 @@
 import OtaflashFirmware
 
-/// Versions of Adafruit's bootloader that lose packets or fail, identified by the firmware revision
-/// that the bootloader reports.
+/// A range of versions of Adafruit's bootloader that lose packets or fail. The firmware revision
+/// that the bootloader reports identifies the version.
 struct KnownBootloader: Equatable, Sendable {
   /// The consequence for an update.
   enum Consequence: Equatable, Sendable {
-    /// The transfer starts with this step of `LegacyDFUPace.ladder`.
+    /// The transfer starts with the pace that has this index in `LegacyDFUPace.ladder`.
     case paceStep(Int)
     /// Every transfer fails, and the device loses its application.
     case loss
@@ -40,8 +40,8 @@ struct KnownBootloader: Equatable, Sendable {
   ]
 
   /// Returns the row for the firmware revision of a bootloader, such as `0.9.2 s140 6.1.1`, or, in
-  /// old versions, `S132 2.0.1, 0.5.0`. Builds of other projects, such as `0.9.2-OTAFIX2.1`, have
-  /// a suffix, and are not in the table.
+  /// old versions, `S132 2.0.1, 0.5.0`; `nil` if no row contains the version. Builds of other
+  /// projects, such as `0.9.2-OTAFIX2.1`, have a suffix, and are not in the table.
   static func named(in revision: String) -> KnownBootloader? {
     let words = revision.split { $0 == " " || $0 == "," }.map(String.init)
     guard words.count == 3,

@@ -28,7 +28,8 @@ package struct LegacyDFUVersion: Comparable, Sendable, CustomStringConvertible {
 
   /// The version that an application reports if it can restart into the bootloader.
   package static let application = LegacyDFUVersion(major: 0, minor: 1)
-  /// The first bootloader version that requires an init packet between its start and end requests.
+  /// The first bootloader version that requires an init packet, enclosed by the requests
+  /// `initPacketBegin` and `initPacketEnd`.
   package static let withInitPacket = LegacyDFUVersion(major: 0, minor: 5)
 
   package init(decoding bytes: [UInt8]) throws(DFUDecodeFault) {

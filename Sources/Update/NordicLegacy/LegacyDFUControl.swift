@@ -67,7 +67,8 @@ struct LegacyDFUControl: Sendable {
     }
   }
 
-  /// Drops the notifications before the next request.
+  /// Discards the queued notifications, so that none of them counts as the response to the next
+  /// request.
   func forget() {
     while notices.poll() != nil {}
   }

@@ -14,8 +14,8 @@ struct LegacyDFUDevice: Equatable, Sendable {
   var packetSizeMaximum: Int?
   /// The maximum size of an image in bytes, if known in advance.
   var imageSizeMaximum: Int?
-  /// Whether the application itself receives the image, at its own address, so that a bootloader
-  /// without this service starts the image.
+  /// Whether the application itself receives the image, without a change of address. A bootloader
+  /// without this service then starts the image.
   var updatesInApplication = false
   /// The time after the response to START in which the host sends no image packets, because the
   /// device erases and writes the page of its settings, and packets would only fill its buffers. An
@@ -23,9 +23,10 @@ struct LegacyDFUDevice: Equatable, Sendable {
   var settingsTime: Duration
   /// Whether the device reports the number of received bytes on request.
   var answersReports: Bool
-  /// The action by which the user prevents a revert at the next restart.
+  /// The action by which the user prevents a revert at the next restart, as a complete sentence;
+  /// `nil` if no action is needed.
   var validation: String?
-  /// The known fault of the bootloader.
+  /// The known fault of the bootloader; `nil` if no fault is known.
   var knownBootloader: KnownBootloader?
 
   static let infiniTime = LegacyDFUDevice(
@@ -62,12 +63,12 @@ struct LegacyDFUDevice: Equatable, Sendable {
     knownBootloader = identity.firmwareRevision.flatMap(KnownBootloader.named)
   }
 
-  /// The first step of `LegacyDFUPace.ladder` that the transfer uses.
+  /// The index in `LegacyDFUPace.ladder` of the pace with which the first transfer starts.
   var firstPace: Int {
     if case .paceStep(let step) = knownBootloader?.consequence { step } else { 0 }
   }
 
-  /// Returns the packet size in bytes.
+  /// Returns the packet size in bytes, a multiple of 4.
   ///
   /// - Parameter wanted: the caller's packet size; `nil` = the size that every device accepts.
   func packetSize(mtu: Int, wanted: Int?) -> Int {

@@ -66,8 +66,9 @@ struct LegacyDFUReceiver: Sendable {
 
   // MARK: Out of a transfer
 
-  /// Ends the transfer after a refusal of the device, which would otherwise wait for minutes
-  /// without accepting another transfer. If the application is still complete, it runs again.
+  /// Ends the transfer in a bootloader that refused a request. The bootloader would otherwise wait
+  /// for minutes without accepting another transfer. If the application is still complete, it runs
+  /// again. Does nothing if the application itself receives the image.
   func leave() async {
     guard !device.updatesInApplication else { return }
     let clock = context.clock
@@ -77,7 +78,7 @@ struct LegacyDFUReceiver: Sendable {
         clock.now.advanced(by: context.options.abortLimit), on: clock, orThrow: silence
       ) { () async throws(UpdateFault) in try await control.write(.reset, .prepare) }
     } catch {
-      // A device that was not notified restarts automatically after an idle time.
+      // A device that does not receive the request restarts automatically after an idle time.
     }
   }
 
@@ -87,8 +88,8 @@ struct LegacyDFUReceiver: Sendable {
     case droppedPackets = "it had dropped packets"
   }
 
-  /// Resets the device, which is the only way to end a failed transfer, and waits until the link
-  /// has ended. The next connection starts over.
+  /// Resets the device, and waits until the link has ended, whose loss is then thrown. A reset is
+  /// the only way to end a failed transfer. The next connection starts over.
   func startOver(_ stage: UpdateStage, because reason: Restart) async throws(UpdateFault) -> Never {
     try await control.write(.reset, stage)
     context.restarted(because: reason.rawValue)

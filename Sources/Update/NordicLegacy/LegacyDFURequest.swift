@@ -15,8 +15,9 @@ package struct LegacyDFUOpcode: RawRepresentable, Hashable, Sendable {
   package static let reset = LegacyDFUOpcode(rawValue: 0x06)
   package static let reportReceived = LegacyDFUOpcode(rawValue: 0x07)
   package static let setReceiptNotification = LegacyDFUOpcode(rawValue: 0x08)
-  /// The first byte of a response, and of a receipt.
+  /// The first byte of every response.
   package static let response = LegacyDFUOpcode(rawValue: 0x10)
+  /// The first byte of every receipt.
   package static let receipt = LegacyDFUOpcode(rawValue: 0x11)
 }
 

@@ -10,8 +10,8 @@ enum LegacyDFURole: Sendable {
   /// no version, as with SDK 6 and earlier.
   case receiver(LegacyDFUVersion?)
 
-  /// The services that both bootloaders and applications have: Generic Access, Generic Attribute
-  /// and Device Information.
+  /// The services that both bootloaders and applications have: Generic Access, Generic Attribute,
+  /// Device Information and legacy DFU.
   private static let boundToBoth = [
     BluetoothUUID(0x1800), BluetoothUUID(0x1801), BluetoothUUID(0x180A), LegacyDFU.service,
   ]

@@ -112,8 +112,8 @@ struct LegacyDFUSession: UpdateSession {
 
   var keepsProgress: Bool { false }
 
-  /// Performs a step of the transfer. After a refusal, a protocol violation or an expired time
-  /// limit, ends the transfer on the device.
+  /// Performs a step of the transfer. After a refusal, repeated losses, a protocol violation or an
+  /// expired time limit, ends the transfer on the device.
   private func transferring(
     _ step: (LegacyDFUReceiver) async throws(UpdateFault) -> Void
   ) async throws(UpdateFault) {

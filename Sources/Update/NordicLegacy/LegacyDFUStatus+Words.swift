@@ -79,12 +79,12 @@ extension LegacyDFUStatus {
     switch self {
     case .notSupported:
       RefusalWords(
-        "it accepts no packets of this length", "Every device accepts 20 bytes.",
+        "it accepts no packets of this length", "Every device accepts packets of 20 bytes.",
         .protocolBroken, remedy: .sendSmallestPackets)
     case .sizeOverLimit:
       RefusalWords(
         "a packet is too long, or more data arrived than was announced",
-        "Every device accepts 20 bytes.", .protocolBroken, remedy: .sendSmallestPackets)
+        "Every device accepts packets of 20 bytes.", .protocolBroken, remedy: .sendSmallestPackets)
     case .invalidState:
       RefusalWords(
         "it does not expect an image at this time", "Try again.", .protocolBroken,

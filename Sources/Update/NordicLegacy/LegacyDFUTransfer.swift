@@ -24,7 +24,7 @@ struct LegacyDFUTransfer {
   /// Whether the device has reported that it has the complete image.
   private(set) var isWhole = false
   private var lastReport: Int?
-  /// Whether the device supports the request for the received bytes.
+  /// Whether the device supports the request for the number of received bytes.
   private var asks: Bool
   /// The number of bytes sent before the last request, and whether its response is outstanding.
   private var asked = 0
@@ -39,7 +39,7 @@ struct LegacyDFUTransfer {
     self.asks = asks
   }
 
-  /// Whether the received bytes must be requested before anything else is sent.
+  /// Whether the number of received bytes must be requested before anything else is sent.
   var isQuestionDue: Bool {
     if isInDoubt { return true }
     guard asks, !isAnswerDue, !isWhole, next > asked else { return false }
@@ -63,8 +63,8 @@ struct LegacyDFUTransfer {
     lastReport = nil
   }
 
-  /// The bytes of the next packet, or `nil` if a receipt must arrive first or if all bytes are
-  /// sent.
+  /// The range of the next packet's bytes in the image, or `nil` if a receipt or a report must
+  /// arrive first, or if all bytes are sent.
   var sendable: Range<Int>? {
     guard lastReport == nil, next < total, next - acknowledged < window * packetSize else {
       return nil
@@ -97,8 +97,9 @@ struct LegacyDFUTransfer {
     return .proceed
   }
 
-  /// Processes the number of received bytes. A busy device may report fewer bytes than were sent
-  /// before the request, but not the same number twice.
+  /// Processes the device's report of the number of received bytes. A busy device may report fewer
+  /// bytes than were sent before the request. If it reports the same number again, packets were
+  /// lost.
   ///
   /// - Throws: as `received(receipt:)`.
   mutating func reported(_ bytes: Int) throws(UpdateFault) -> Reaction {

@@ -77,7 +77,8 @@ package enum ButtonlessRequest: Equatable, Sendable {
   }
 }
 
-/// The indicated answer: `20 opcode status`.
+/// The answer to a request: `20 opcode status`. The device sends it as an indication or, in the
+/// experimental service, as a notification.
 package struct ButtonlessResponse: Equatable, Sendable {
   package enum Status: UInt8, Sendable, CaseIterable {
     case success = 0x01

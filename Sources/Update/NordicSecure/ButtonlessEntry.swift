@@ -10,8 +10,8 @@ struct ButtonlessEntry: Sendable {
   let variant: ButtonlessVariant
   let characteristic: DiscoveredCharacteristic
 
-  /// Finds the variant that an application offers; `nil` if the application requires a manual
-  /// restart.
+  /// Finds the variant that an application offers. Returns `nil` if the application offers none, so
+  /// that the user must start the bootloader manually.
   static func find(on client: GATTClient) async throws(GATTFault) -> ButtonlessEntry? {
     for variant in ButtonlessVariant.allCases {
       do throws(GATTFault) {

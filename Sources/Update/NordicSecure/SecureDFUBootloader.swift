@@ -11,7 +11,8 @@ struct SecureDFUBootloader: Sendable {
   let context: UpdateContext
   let packet: DiscoveredCharacteristic
   let control: SecureDFUControl
-  /// The part of an init packet that the bootloader held at the start of the connection.
+  /// The bootloader's response to select (command) at the start of the connection: the progress in
+  /// an init packet, and the maximum size of an init packet.
   let initSelection: SecureDFUSelection
 
   static func open(

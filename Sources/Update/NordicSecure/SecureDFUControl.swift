@@ -21,8 +21,8 @@ struct SecureDFUControl: Sendable {
 
   /// Performs an operation whose response has no payload.
   ///
-  /// - Throws: `.declined` with the bootloader's refusal, `.gatt` for the link,
-  ///   `.protocolViolation`.
+  /// - Throws: `.declined` with the bootloader's refusal, `.gatt` for a fault of the link or a
+  ///   missing response, `.protocolViolation`.
   func perform(_ request: SecureDFURequest, _ stage: UpdateStage) async throws(UpdateFault) {
     switch try await exchange(request, stage) {
     case .done: return
@@ -58,7 +58,7 @@ struct SecureDFUControl: Sendable {
     do throws(UpdateFault) {
       try await write(.abort, .prepare)
     } catch {
-      // A bootloader that was not notified restarts automatically after an idle time.
+      // A bootloader that does not receive the request restarts automatically after an idle time.
     }
   }
 

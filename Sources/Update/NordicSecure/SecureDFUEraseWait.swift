@@ -18,8 +18,8 @@ struct SecureDFUEraseWait: Equatable, Sendable {
   static let packetsInitial = 15
 
   /// The time per byte after the erase: 100 µs per word, twice the time of an nRF51. This time
-  /// applies to a device whose flash is slower than the link, because its writes fill the same
-  /// queue.
+  /// applies to a device whose flash is slower than the link, because its pending writes fill the
+  /// queue for flash operations.
   static let paceInitial = Duration.microseconds(25)
   static let paceMaximum = paceInitial * 16
 

@@ -26,9 +26,9 @@ struct SecureDFUObjects: Equatable, Sendable {
     max(packetAlignment, min(mtu - 3, limit) / packetAlignment * packetAlignment)
   }
 
-  /// Returns the packet size that best fills connection events, for a link whose connection
-  /// interval is known. If packets of the maximum size need no receipts, the result needs none
-  /// either.
+  /// Returns the packet size, in bytes, that best fills connection events, for a link whose
+  /// connection interval is known. Returns the maximum size if smaller packets would need receipts
+  /// and packets of the maximum size would not.
   ///
   /// - Parameter commandSize: the fastest size of a Write Command.
   static func packetSize(mtu: Int, filling commandSize: Int) -> Int {
@@ -38,7 +38,7 @@ struct SecureDFUObjects: Equatable, Sendable {
     return filling < least ? longest : filling
   }
 
-  /// Returns the object that contains the byte at `offset`.
+  /// Returns the range of image bytes of the object that contains the byte at `offset`.
   func object(holding offset: Int) -> Range<Int> {
     let start = offset / objectSize * objectSize
     return start..<min(start + objectSize, total)

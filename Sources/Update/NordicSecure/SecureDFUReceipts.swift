@@ -1,5 +1,5 @@
 /// The receipts that a bootloader sends as notifications after a number of packets. A receipt has
-/// the format of a response to checksum; the previous request determines which of them it is.
+/// the format of a response to checksum; the previous request distinguishes the two.
 struct SecureDFUReceipts: Equatable, Sendable {
   /// The minimum packet size for which no receipts are needed: an object then has only slightly
   /// more packets than may be sent before the end of its erase.

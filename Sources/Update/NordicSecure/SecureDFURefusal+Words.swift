@@ -82,7 +82,7 @@ extension SecureDFUExtendedError {
     case .softDeviceNotListed:
       RefusalWords(
         "its SoftDevice is not listed in the package\(Self.listed(initPacket))",
-        "Send the SoftDevice that the application needs first, or list the installed SoftDevice in "
+        "First send the SoftDevice that the application needs, or list the installed SoftDevice in "
           + "the package (sd_req).",
         .unsuitable)
     case .signatureMissing:

@@ -36,8 +36,9 @@ package enum SecureDFUExtendedError: UInt8, Sendable, CaseIterable {
 package enum SecureDFURefusal: Error, Equatable, Hashable, Sendable {
   case result(SecureDFUResult)
   case extended(SecureDFUExtendedError)
-  /// A result or an extended error that no published bootloader uses.
+  /// A result that no published bootloader uses.
   case undefined(UInt8)
+  /// An extended error that no published bootloader uses.
   case undefinedExtended(UInt8)
 
   private static let extendedResult: UInt8 = 0x0B

@@ -30,7 +30,8 @@ package enum SecureDFURequest: Equatable, Sendable {
   case create(SecureDFUObjectType, size: UInt32)
   /// Requests a receipt after every `packets` packets; 0 = no receipts.
   case setReceiptNotification(packets: UInt16)
-  /// Requests the offset and the CRC32 of the object selected or created last.
+  /// Requests the progress (`SecureDFUProgress`) with objects of the type that was selected or
+  /// created last.
   case checksum
   case execute
   case select(SecureDFUObjectType)

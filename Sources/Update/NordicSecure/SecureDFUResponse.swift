@@ -25,8 +25,9 @@ package struct SecureDFUSelection: Equatable, Sendable {
 
 /// A value notified by the Control Point: `60 opcode result [payload]`.
 package enum SecureDFUResponse: Equatable, Sendable {
-  /// Success without a payload. Over Bluetooth LE, this is the only response to create, execute,
-  /// set receipt notification and every request for versions.
+  /// Success without a payload, or with a payload that no code uses. Over Bluetooth LE, this is the
+  /// only successful response to create, execute, set receipt notification and every request for
+  /// versions.
   case done(SecureDFUOpcode)
   case selected(SecureDFUSelection)
   /// The response to checksum, or a receipt with the same format. The previous requests distinguish
@@ -34,7 +35,7 @@ package enum SecureDFUResponse: Equatable, Sendable {
   case progress(SecureDFUProgress)
   case refused(SecureDFUOpcode, SecureDFURefusal)
 
-  /// The request that was answered.
+  /// The opcode of the request that was answered; `.checksum` for a receipt, too.
   package var opcode: SecureDFUOpcode {
     switch self {
     case .done(let opcode), .refused(let opcode, _): opcode

@@ -1,8 +1,10 @@
 import OtaflashFirmware
 
-/// The part of an init packet that a bootloader holds, from its response to select (command).
+/// The part of an init packet that a bootloader holds, from its response to select (command) or
+/// checksum.
 enum SecureDFUInitStanding: Equatable, Sendable {
-  /// The bootloader holds nothing, so the host creates an object.
+  /// The bootloader holds nothing, or bytes that are not from this init packet, so the host creates
+  /// an object.
   case absent
   /// The bootloader holds this number of bytes, so the host sends the rest.
   case partial(Int)

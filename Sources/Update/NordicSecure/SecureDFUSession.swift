@@ -80,8 +80,8 @@ struct SecureDFUSession: UpdateSession {
     try await entry.enter(advertisedName: advertisedName, on: context.clock)
   }
 
-  /// The name of the bootloader, which distinguishes it from other bootloaders in range: `Dfu` and
-  /// five digits.
+  /// Generates a name for the bootloader, which distinguishes it from other bootloaders in range:
+  /// `Dfu` and five random digits.
   private var advertisedName: String {
     let digits = String(Int(context.randomFraction() * 100_000))
     return "Dfu" + String(repeating: "0", count: max(0, 5 - digits.count)) + digits

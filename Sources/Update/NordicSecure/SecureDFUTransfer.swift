@@ -34,7 +34,8 @@ struct SecureDFUTransfer {
   }
 
   /// The maximum number of times that an incomplete object is created again. One additional repeat
-  /// is permitted if a single packet was lost.
+  /// is permitted if a single packet was lost. The same maximum applies to repeats of a refused
+  /// create request.
   static let objectRepeatsMaximum = 3
 
   private let image: PrefixChecksums
@@ -42,9 +43,10 @@ struct SecureDFUTransfer {
   private var phase: Phase
   private var receipts: SecureDFUReceipts
   private var eraseWait = SecureDFUEraseWait()
-  /// The time at which the erase of the current object's page ends, and the number of packets sent
-  /// since the creation of the object.
+  /// The time at which the erase of the current object's page is expected to end; `nil` if this
+  /// transfer has not created an object yet.
   private var erased: LinkInstant?
+  /// The number of packets sent since the creation of the current object.
   private var packetsOfObject = 0
   /// The earliest time to create an object: until then, an erase and the waiting writes fill the
   /// bootloader's queue.
@@ -173,7 +175,8 @@ struct SecureDFUTransfer {
 
   /// Processes the response to checksum.
   ///
-  /// - Throws: as `received`.
+  /// - Throws: `.imageRejected` if an object repeatedly arrives damaged, or if the bootloader did
+  ///   not go back to the start of a differing object.
   mutating func checked(_ progress: SecureDFUProgress) throws(UpdateFault) -> Reaction {
     if case .recovered(let object) = phase { return try recover(object, progress) }
     guard case .checking(let object, let sent) = phase else {
@@ -212,9 +215,9 @@ struct SecureDFUTransfer {
     return .proceed
   }
 
-  /// Returns whether the response contains nothing new, because a late receipt has already reported
-  /// this progress. If the bootloader lost all later bytes, the response to the next request shows
-  /// the loss.
+  /// Returns whether the message contains nothing new; a late receipt, for example, reports bytes
+  /// that are already acknowledged. If the bootloader lost all later bytes, the response to the
+  /// next checksum request shows the loss.
   private func isKnown(_ progress: SecureDFUProgress) -> Bool {
     progress.offset <= acknowledged && agrees(progress, upTo: progress.offset)
   }
@@ -241,8 +244,9 @@ struct SecureDFUTransfer {
     return .again(from: object.lowerBound)
   }
 
-  /// Returns whether a single lost packet explains the difference. Otherwise, the queue was full
-  /// during an erase, and the first lost packet is the first packet that the queue could not hold.
+  /// Returns whether a single lost packet explains the difference, and this packet is not the first
+  /// packet after a full queue. The loss of the first packet after a full queue indicates that the
+  /// erase took longer than the wait.
   private func isStray(
     _ object: Range<Int>, _ found: SecureDFUProgress, sent: Int
   ) -> Bool {

@@ -2,7 +2,7 @@ import OtaflashFirmware
 import OtaflashGATT
 
 extension NordicInitPacket {
-  /// The fields of an init packet for Secure DFU.
+  /// The fields of an init packet for Secure DFU; `nil` for an init packet for Legacy DFU.
   var secure: SecureInitPacket? {
     guard case .secure(let fields) = command else { return nil }
     return fields
@@ -22,7 +22,9 @@ extension DeviceLocation {
   /// the images, in search order.
   func after(_ images: [FirmwareImage]) -> [DeviceLocation] {
     if images.allSatisfy(\.leavesBootloader) { return [self] }
-    // The bootloader's location comes last: the device is there only if nothing was started.
+    // If the specified address is the bootloader's own, the application is at the previous address.
+    // Otherwise, the bootloader's location comes last: the device is there only if nothing was
+    // started.
     return self == .home ? [.home, .previousAddress] : [.home, self]
   }
 }

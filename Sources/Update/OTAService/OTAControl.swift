@@ -14,7 +14,7 @@ struct OTAControl: Sendable {
   let clock: any LinkClock
   let limit: Duration
 
-  /// Performs an operation and returns its payload.
+  /// Performs an operation, and returns the payload of the answer.
   ///
   /// - Throws: `.declined` with the device's refusal, `.gatt` for a failure of the link,
   ///   `.protocolViolation`.

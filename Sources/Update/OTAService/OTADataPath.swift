@@ -22,7 +22,8 @@ struct OTADataPath: Sendable {
 
   // MARK: Limits
 
-  /// The number of image bytes per write, from the parameters of the link and the device.
+  /// The number of content bytes per write, from the options and from the parameters of the link
+  /// and the device.
   var chunkSize: Int {
     // With response, each write costs one round trip regardless of its length, so the longest write
     // is the fastest.

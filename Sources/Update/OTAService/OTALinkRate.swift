@@ -2,8 +2,8 @@ import OtaflashATT
 import OtaflashGATT
 
 /// The expected rate of a link in bytes of data per second, for the choice between an image, a
-/// compressed image and a patch. The rate is rounded in steps of about a third, so that the same
-/// link always leads to the same choice.
+/// compressed image and a patch. The rate is rounded down, by less than a third, so that small
+/// differences on the same link rarely change the choice.
 struct OTALinkRate: Sendable {
   /// A request is sent in one connection event, and its answer in the next.
   private static let eventsPerRoundTrip = 2

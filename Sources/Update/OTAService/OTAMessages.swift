@@ -175,7 +175,8 @@ package struct OTARunning: Equatable, Sendable {
   }
 }
 
-/// The answer to RESUME POINT; all values are zero if the device holds nothing.
+/// The answer to RESUME POINT; all values are zero if the device holds no unfinished session, or if
+/// it holds a patch session.
 package struct OTAResumePoint: Equatable, Sendable {
   package let imageSize: Int
   package let imageCRC32: UInt32

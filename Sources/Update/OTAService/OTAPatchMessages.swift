@@ -62,7 +62,7 @@ package struct OTAPatchInfo: Equatable, Sendable {
   package let lookaheadBits: Int
   /// Parts start at multiples of this number of image bytes.
   package let pageSize: Int
-  /// The running image, as in RUNNING; `.empty` if the device cannot read it.
+  /// The running image, as in RUNNING; `.empty` if the device cannot read it, or if it is damaged.
   package let base: OTABase
   /// The rate of the decoder in image bytes per second, without the time of the flash; `nil` =
   /// unknown.
@@ -85,7 +85,7 @@ package struct OTAPatchInfo: Equatable, Sendable {
   }
 }
 
-/// The answer to PATCH POINT; all values are zero if the device holds no data of a patch session.
+/// The answer to PATCH POINT; all values are zero if the device holds no unfinished patch session.
 package struct OTAPatchPoint: Equatable, Sendable {
   package let streamSize: Int
   package let streamCRC32: UInt32

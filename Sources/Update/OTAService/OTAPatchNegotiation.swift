@@ -7,8 +7,8 @@ struct OTAPatchNegotiation: Sendable {
   let control: OTAControl
   let info: OTAInfo
   let device: DeviceReport
-  /// The device's report about patches; `nil` = the device supports no patches, or patches are not
-  /// permitted.
+  /// The device's report about patches; `nil` = the device supports no patches or refused the
+  /// requests, or patches are not permitted.
   let patching: OTAPatching?
   let path: OTADataPath
 
@@ -28,7 +28,8 @@ struct OTAPatchNegotiation: Sendable {
     try await context.checkRequiredPatch(decision())
   }
 
-  /// Returns the reason why no patch is possible, as far as it is known before its creation.
+  /// Returns the reason why no patch is possible; `nil` if a patch may be possible. Some reasons
+  /// are found only when a patch is created.
   func obstacle() async throws(UpdateFault) -> PatchObstacle? {
     var decision = decision()
     guard decision.given != nil else { return try await context.obstacle(to: decision) }
@@ -111,7 +112,8 @@ struct OTAPatchNegotiation: Sendable {
       == ContentIdentity(size: announced.streamSize, crc32: announced.streamCRC32)
   }
 
-  /// Announces a stream; the announcement is valid until the next BEGIN succeeds.
+  /// Announces a stream; the announcement is valid until the next BEGIN succeeds or the connection
+  /// ends.
   func announce(_ stream: OTAStream) async throws(UpdateFault) {
     let patch = stream.announcement
     let answer = try await control.exchange(.patch(patch), .prepare)

@@ -2,7 +2,8 @@
 package enum OTARefusal: UInt8, Sendable, CaseIterable {
   /// The device does not support the operation.
   case unknownOpcode = 1
-  /// The request has the wrong length for its operation, or unknown flags.
+  /// The request has the wrong length for its operation, unknown flags, or a value that the
+  /// operation does not permit.
   case malformedRequest = 2
   /// The operation is not permitted in the current state of the device (docs/ota-service.md, 3).
   case wrongState = 3

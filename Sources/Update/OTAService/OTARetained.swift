@@ -13,7 +13,8 @@ struct OTARetained: RetainedValue {
   /// were unacknowledged.
   var windowCeiling: Int?
 
-  /// The stream of the device's session, as far as it is known in this update.
+  /// The stream that was selected last; `nil` if the image itself was selected, or if nothing was
+  /// selected yet in this update.
   var sentStream: OTAStream? {
     if case .stream(let sent) = sent { sent.stream } else { nil }
   }

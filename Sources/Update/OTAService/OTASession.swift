@@ -11,8 +11,8 @@ struct OTASession: UpdateSession {
   /// An application with MCUboot may offer both services (docs/mcuboot.md).
   static let alternative: UpdateProtocol? = .smp
 
-  /// Returns whether the service supports the image. The service writes one slot, and sends no init
-  /// packets.
+  /// Returns whether the service supports the image. The service writes one slot, and transfers no
+  /// init packets.
   static func takes(_ image: FirmwareImage) -> Bool {
     switch image.content {
     case .plain: true
@@ -32,8 +32,8 @@ struct OTASession: UpdateSession {
   let control: OTAControl
   let info: OTAInfo
   let device: DeviceReport
-  /// The device's report about patches; `nil` = the device supports no patches, or patches are not
-  /// permitted.
+  /// The device's report about patches; `nil` = the device supports no patches or refused the
+  /// requests, or patches are not permitted.
   let patching: OTAPatching?
 
   static func open(

@@ -7,7 +7,7 @@ package struct OTAStatus: Equatable, Sendable {
     case receiving, verifying, verified, activating
   }
 
-  /// The reason why the status was sent (2.1).
+  /// The error that a Status reports (2.1).
   package enum Note: UInt8, Sendable {
     case none = 0
     case gap, overrun, flashFault, noSession, notAuthorized, patchRefused
@@ -18,7 +18,8 @@ package struct OTAStatus: Equatable, Sendable {
 
   package var state: State
   package var note: Note
-  /// The number of bytes after `nextOffset` that the device accepts now; 0 = busy.
+  /// The number of bytes after `nextOffset` that the device accepts now; 0 = the device is busy, or
+  /// its state is not `receiving`.
   package var window: Int
   /// The offset of the next byte that the device needs. This and the following offsets refer to the
   /// image or, in a patch session, to the stream.

@@ -99,14 +99,14 @@ struct OTAPatching: Sendable {
     return abilities.codecs == [.none] ? nil : abilities
   }
 
-  /// The running image; `nil` if it cannot be read.
+  /// The running image; `nil` if the device reports no base.
   var running: ContentIdentity? { ContentIdentity(info.base) }
 
   /// The reason why the device reports no base. PATCH INFO contains the values of RUNNING, unless
   /// the running image cannot be read or is damaged (docs/ota-service.md, 13).
   var absence: PatchObstacle { namesRunning ? .baseUnreadable : .baseNotTold }
 
-  /// The stream of which the device holds a part.
+  /// The stream of which the device holds a part; `nil` if it holds no part of a stream.
   var begun: ContentIdentity? {
     point.streamSize > 0
       ? ContentIdentity(size: point.streamSize, crc32: point.streamCRC32) : nil

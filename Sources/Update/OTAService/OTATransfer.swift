@@ -49,7 +49,7 @@ struct OTATransfer {
   private(set) var verified: Int
   private(set) var limit: Int
   private(set) var durable = 0
-  /// The end of all bytes sent so far.
+  /// The offset after the last byte that was sent, or that the device already had.
   private var sentEnd: Int
   /// The highest acknowledged offset so far.
   private var furthest: Int
@@ -99,7 +99,7 @@ struct OTATransfer {
   /// Whether all bytes were sent, acknowledged and compared.
   var isComplete: Bool { verified == total }
 
-  /// The bytes to send now, or `nil` if the window is full or all bytes are sent.
+  /// The range of bytes to send now; `nil` if the window is full or all bytes are sent.
   var sendable: Range<Int>? {
     let end = min(next + chunk, total)
     guard next < end, end <= limit, !isHeldBack else { return nil }
@@ -132,9 +132,9 @@ struct OTATransfer {
   /// The end of the bytes that may be sent now.
   private var reach: Int { min(limit, acknowledged + max(windowLimit, chunk)) }
 
-  /// Returns whether the write of `range` is the last write that fits the window, so that a
-  /// response is useful. The end of a window is fixed at its first write, even if the device then
-  /// permits more.
+  /// Returns whether the write of `range` is the last write of the content, or the last write that
+  /// fits the window, so that a response is useful. The end of a window is fixed at its first
+  /// write, even if the device then permits more.
   func closesWindow(_ range: Range<Int>) -> Bool {
     guard range.upperBound < total else { return true }
     return min(range.upperBound + chunk, total) > min(windowEnd ?? reach, reach)

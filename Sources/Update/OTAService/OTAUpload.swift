@@ -31,8 +31,8 @@ struct OTAUpload {
   /// The start of the upload; `nil` before the first Status.
   private var began: (offset: Int, time: LinkInstant)?
 
-  /// A link whose window takes more connection events is slow: a round trip takes two, and the
-  /// device may need several to answer.
+  /// The maximum number of connection events for one window on a fast link: a round trip takes two
+  /// events, and the device may need several events to answer.
   private static let eventsOfSlowWindow = 6
 
   init(of payload: OTAPayload, from offset: Int, over session: OTASession) {
@@ -67,7 +67,7 @@ struct OTAUpload {
         try await apply(try OTAStatusFeed.decode(value), isAnswer: false)
       case .windowCloses(let range):
         try await beginCheckpoint(range)
-        // Sent bytes are not progress of the device: a full window requires a wait.
+        // The device has reported nothing new, so there is no progress to check.
         continue
       case .request(let range): try await write(range)
       case .windowUsed: try await waitForDevice()
@@ -176,8 +176,8 @@ struct OTAUpload {
     }
   }
 
-  /// Adapts the next connection after a write that received no response. The write may have been
-  /// too long, so the next connection uses the length that every device supports.
+  /// Returns the fault of a failed write. A write that received no response may have been too long,
+  /// so the next connection uses the length that every device supports.
   private func writeFailed(_ fault: GATTFault) -> UpdateFault {
     if fault == .transactionTimedOut, transfer.chunk > OTATransfer.smallestChunk {
       path.limitChunks(to: OTATransfer.smallestChunk)
@@ -190,7 +190,7 @@ struct OTAUpload {
   /// Waits for a message of the device, or reads its Status.
   private mutating func waitForDevice() async throws(UpdateFault) {
     let wait = context.meter?.begin(context.clock)
-    // The window ends a buffer's size after the bytes that have left the buffer.
+    // `limit` is the number of bytes that have left the device's buffer, plus the buffer's size.
     let buffered = transfer.acknowledged - (transfer.limit - path.info.bufferSize)
     let isFull = buffered * 2 > path.info.bufferSize
     if let open = checkpoint {

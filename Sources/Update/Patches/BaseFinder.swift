@@ -1,6 +1,7 @@
 /// The source of the images that devices may run, against which patches are created.
 ///
-/// Use one instance for all updates to the same image: each patch is then created once.
+/// Use one instance for all updates to the same image. Each patch is then created only once, unless
+/// the devices have more than four combinations of running image and decoder (`PatchCache`).
 public struct BaseFinder: Sendable {
   private let find: @Sendable (ContentIdentity) -> [UInt8]?
   let computation: Computation
@@ -9,8 +10,8 @@ public struct BaseFinder: Sendable {
   /// Creates a source of images.
   ///
   /// - Parameters:
-  ///   - computation: the executor for searching images and creating patches; by default the
-  ///     executor of the update.
+  ///   - computation: the executor for the search for images and the creation of patches; by
+  ///     default the executor of the update.
   ///   - find: returns the bytes of an image, or `nil` if the image is not available. Bytes whose
   ///     size or CRC32 differs from the requested values are ignored.
   public init(

@@ -30,7 +30,7 @@ public struct Computation: Sendable {
   var isElsewhere: Bool { lanes != nil }
 
   /// Runs `body`, which must check `Task.isCancelled` regularly. Returns `nil` if the task was
-  /// cancelled before the start.
+  /// cancelled while it waited for a thread, or if too many tasks already wait.
   func run<Value: Sendable>(_ body: @Sendable () -> Value) async -> Value? {
     guard let lanes else { return body() }
     let lane = lanes.min { $0.waitingCount < $1.waitingCount } ?? lanes[0]

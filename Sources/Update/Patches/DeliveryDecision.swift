@@ -17,11 +17,12 @@ struct DeliveryDecision {
   /// A verdict with the obstacle of a given patch.
   struct Decision {
     let verdict: Verdict
-    /// The reason why the given patch is not sent.
+    /// The reason why the given patch is not sent; `nil` if it is sent, or if no patch was given.
     var unused: PatchObstacle?
   }
 
-  /// The maximum size of a base that a device reports but that is not stored on the host.
+  /// The maximum size, in bytes, of a base that a device reports but that is not stored on the
+  /// host.
   private static let baseMaximum = 1 << 26
 
   var policy: DeltaPolicy

@@ -2,8 +2,9 @@ import OtaflashDelta
 import OtaflashGATT
 import Synchronization
 
-/// The streams for the most recent images and bases: devices of one kind need the same stream, and
-/// its creation takes time. A task waits for a stream that another task is creating.
+/// The streams for the last four combinations of image, base and decoder: devices of one kind need
+/// the same stream, and its creation takes time. A task waits for a stream that another task is
+/// creating.
 final class PatchCache: Sendable {
   /// The inputs of a stream, except the size of its parts.
   struct Pair: Hashable, Sendable {
@@ -28,6 +29,7 @@ final class PatchCache: Sendable {
     }
   }
 
+  /// The maximum number of pairs; the pair that was added first is then removed.
   private static let capacity = 4
   /// The maximum number of waiting updates, which exceeds the number of links of one host.
   private static let waitersMaximum = 4096

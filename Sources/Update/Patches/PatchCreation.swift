@@ -8,9 +8,10 @@ extension UpdateContext {
   /// The time after which the creation of a patch is reported.
   private static var silentCreation: Duration { .seconds(1) }
 
-  /// Checks that a required patch is possible according to the device's report.
+  /// Checks that a required patch is possible, as far as this is known before the patch is created.
   ///
   /// - Parameter decision: the decision, which does not contain the bytes of the base.
+  /// - Throws: `.noPatch` if no patch is possible; `.gatt(_, .cancelled)`.
   func checkRequiredPatch(_ decision: DeliveryDecision) async throws(UpdateFault) {
     if let obstacle = try await obstacle(to: decision) { throw .noPatch(obstacle) }
   }

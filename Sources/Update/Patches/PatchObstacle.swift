@@ -14,8 +14,8 @@ public enum PatchObstacle: DeliveryReason {
   case baseUnknown(ContentIdentity)
   /// A patch would save little; the selected or best content has this size.
   case noGain(bytes: Int)
-  /// The device holds a part of the image or stream, and transferring the rest is faster than
-  /// transferring a patch.
+  /// The device holds a part of the image or stream. The rest has this number of bytes, and is
+  /// transferred in less time than a patch.
   case restIsSooner(bytes: Int)
   /// The given patch is not for the running image.
   case givenForAnother(running: ContentIdentity)

@@ -11,7 +11,7 @@ public enum DeltaPolicy: String, Sendable, CaseIterable {
 
 /// The delivery of an image as a patch against the running image, or compressed.
 public struct PatchOptions: DeliveryOptions {
-  /// Whether the host may send a patch or a compressed image to a device that supports them.
+  /// The rule for sending a patch or a compressed image to a device that supports this method.
   public var policy: DeltaPolicy
   /// The source of base images for patches; `nil` = no source.
   public var bases: BaseFinder?

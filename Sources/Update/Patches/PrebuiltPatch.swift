@@ -38,7 +38,8 @@ public struct PrebuiltPatch: Equatable, Sendable {
     imageSize = description.imageSize
   }
 
-  /// Verifies that the patch can create the image.
+  /// Verifies that the patch creates the image from the base. Without the base, verifies only that
+  /// the patch creates an image of the same size.
   ///
   /// - Parameters:
   ///   - image: the image that the patch must create.

@@ -23,8 +23,8 @@ public struct Inspection: Equatable, Sendable {
   /// such service.
   public let deviceInformation: [BluetoothUUID: String]
   /// The report of the protocol that an update would use. If no protocol can be chosen, the
-  /// report of the first offered protocol; `nil` if the device offers no known protocol, or not the
-  /// protocol of the options.
+  /// report of the first offered protocol. `nil` if the device offers no known protocol, or does
+  /// not offer the protocol that the options require.
   public let device: DeviceReport?
   /// The report of the other protocol of a device whose update may use one of two protocols; `nil`
   /// if only one protocol is possible.
@@ -32,7 +32,7 @@ public struct Inspection: Equatable, Sendable {
   /// The prospects of the specified images, in their order.
   public let prospects: [Prospect]
 
-  /// The decision, before the first byte is sent, of an update to an image on this connection.
+  /// The preflight decision about an update to one image over this connection.
   public struct Prospect: Equatable, Sendable {
     /// The image.
     public let image: FirmwareImage

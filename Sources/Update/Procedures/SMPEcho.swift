@@ -15,7 +15,7 @@ public struct SMPEcho: Sendable {
   private static let option = "CONFIG_MCUMGR_GRP_OS_ECHO"
   private static let answerLimit = Duration.seconds(2)
 
-  /// The text that the device returns.
+  /// The text that is sent, and that the device must return.
   public let text: String
   /// The number of requests, 1 or more.
   public let count: Int

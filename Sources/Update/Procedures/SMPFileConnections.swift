@@ -1,7 +1,8 @@
 import OtaflashGATT
 
-/// The connections of a transfer of a file. After a lost link, the transfer reconnects with the
-/// strategy of updates; only new bytes restart the count of attempts.
+/// The connections of a file transfer. After a lost link, the transfer reconnects in the same way
+/// as an update (`UpdateOptions.reconnection`). The count of attempts restarts only if new bytes
+/// were acknowledged.
 struct SMPFileConnections {
   let path: String
   let turn: PeripheralTurn
@@ -70,7 +71,7 @@ struct SMPFileConnections {
   }
 
   /// Sends the rest of a request before the end of the connection, even if the transfer was
-  /// cancelled. The device closes the file after a short time.
+  /// cancelled, and returns `fault`. The device closes the file after a short time.
   private func leave(_ fault: UpdateFault, _ channel: SMPChannel?) async -> UpdateFault {
     guard let channel else { return fault }
     let (clock, limit) = (context.clock, context.options.abortLimit)

@@ -10,12 +10,12 @@ public struct SMPFileList: Sendable {
     public let name: String
     /// Whether the entry is a directory.
     public let isDirectory: Bool
-    /// The length of a file in bytes; `nil` if the device does not report it, or for an entry after
-    /// the first 100.
+    /// The length of a file in bytes; `nil` for a directory, for an entry after the first 100, or
+    /// if the device refused to report the length of this file or of an earlier file in the list.
     public var size: Int?
   }
 
-  /// The number of first entries whose lengths are requested.
+  /// The number of entries, from the first, whose lengths are requested.
   private static let sizesMaximum = 100
   /// The output of Zephyr's shell for an unknown command.
   private static let notFound = "command not found"

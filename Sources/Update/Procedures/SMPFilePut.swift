@@ -1,13 +1,16 @@
 import OtaflashGATT
 
-/// Writes a file to the file system of a device over SMP (group 8). An interrupted transfer
-/// resumes, also in a later run, if the checksum of the device's part is correct.
+/// Writes a file to the file system of a device over SMP (group 8). An interrupted transfer resumes
+/// if the checksum of the device's part is correct. Without checksums of the device, an interrupted
+/// transfer resumes only in the same run.
 public struct SMPFilePut: Sendable {
   /// The outcome of a transfer.
   public struct Outcome: Equatable, Sendable {
-    /// Whether the device had the complete file before.
+    /// Whether the device had the complete file before; `false` if the device provides no checksum
+    /// of a file that is not empty.
     public var wasThere = false
-    /// The offset at which an earlier run was resumed; 0 if the file was sent from its start.
+    /// The offset at which an earlier run was resumed; 0 if the file was sent from its start, the
+    /// length of the file if the device had the complete file.
     public var resumedFrom = 0
     /// The evidence that the device has the file.
     public var evidence = SMPFileEvidence.length
@@ -88,7 +91,8 @@ private struct FilePutRun {
   let bytes: [UInt8]
   let sendsAnyway: Bool
   var outcome = SMPFilePut.Outcome()
-  /// The length of the file on the device before this run, from the first connection.
+  /// The length of the file on the device before this run, from the first connection: `nil` before
+  /// the length is known, `.some(nil)` if there was no file.
   private var lengthBefore: Int??
   /// The end of the bytes that this run has sent; `nil` before the first request at offset 0 or
   /// before a resumed upload.
@@ -130,7 +134,8 @@ private struct FilePutRun {
 
   // MARK: The start
 
-  /// Returns the number of bytes that the device has and that need not be sent.
+  /// Returns the number of bytes that the device has and that need not be sent, and the evidence
+  /// for these bytes; the evidence is `nil` if there are none, or if only their number was checked.
   private mutating func resumeOffset(
     on server: SMPFileServer
   ) async throws(UpdateFault) -> (offset: Int, evidence: SMPFileEvidence?) {

@@ -5,8 +5,8 @@ import OtaflashWire
 extension SMPChannel {
   /// Performs a request.
   ///
-  /// - Parameter option: the option of the firmware's configuration that enables the command, for
-  ///   the message of a server without the command.
+  /// - Parameter option: the option of the firmware's configuration that enables the command. The
+  ///   error message contains this option if the server does not support the command.
   func perform<Request: SMPRequest>(
     _ request: Request, enabledBy option: String, within limit: Duration = answerLimit
   ) async throws(UpdateFault) -> Request.Response {

@@ -16,8 +16,9 @@ public struct SMPReset: Sendable {
     self.toBootloader = toBootloader
   }
 
-  /// The restart as a command for a peripheral's queue. The command ends when the device has agreed
-  /// and the link has ended, or after `UpdateOptions.rebootLimit` at the latest.
+  /// The restart as a command for a peripheral's queue. After the device has agreed, the command
+  /// waits until the link has ended, but no longer than the default `UpdateOptions.rebootLimit`. If
+  /// the link is lost before the response, the command also succeeds.
   public var command: Command<PeripheralTurn, Void, UpdateFault> {
     Command("reset") { (turn) async throws(UpdateFault) in
       defer { turn.disconnect() }

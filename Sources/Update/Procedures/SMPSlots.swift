@@ -2,7 +2,8 @@ import OtaflashATT
 import OtaflashGATT
 import OtaflashWire
 
-/// Lists the slots of a device with MCUboot, or changes how its bootloader uses them.
+/// Lists the slots of a device with MCUboot, selects the image that its bootloader starts, or
+/// erases a slot.
 public struct SMPSlots: Sendable {
   /// The action on the slots.
   public enum Action: Equatable, Sendable {

@@ -34,7 +34,8 @@ public struct CalendarTime: Equatable, Sendable, CustomStringConvertible {
     milliseconds = match.7.flatMap { Int($0) } ?? 0
   }
 
-  /// The time as `yyyy-MM-ddTHH:mm:ss`, the form that Zephyr's server parses.
+  /// The time without its milliseconds as `yyyy-MM-ddTHH:mm:ss`, the form that Zephyr's server
+  /// parses.
   public var description: String {
     let days = Int((Double(secondsSince1970) / Double(Self.secondsPerDay)).rounded(.down))
     let rest = secondsSince1970 - days * Self.secondsPerDay

@@ -15,7 +15,7 @@ public protocol DeliveryReason: ExplainedFault, Equatable {
   var isVerdictOfDevice: Bool { get }
 }
 
-/// The reason why a device does not receive the content of a delivery method, for any method.
+/// The reason why a delivery method is not used, for any delivery method.
 public struct DeliveryObstacle: Equatable, Sendable {
   /// The reason, with the type of its method.
   public let reason: any DeliveryReason

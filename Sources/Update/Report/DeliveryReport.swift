@@ -36,6 +36,6 @@ public struct DeliveryReport: Equatable, Sendable {
     self.isLimitedByFlash = isLimitedByFlash
   }
 
-  /// Whether the content is shorter than the image.
+  /// Whether the content is a patch or the compressed image, not the image itself.
   public var isShortened: Bool { content != .image }
 }

@@ -40,8 +40,8 @@ public struct DeviceReport: Equatable, Sendable {
   public var caution: String?
   /// The methods by which the device can receive an image, other than the image as it is.
   public var deliveryMethods: Set<DeliveryMethod> = []
-  /// The part of the report that only devices of this protocol provide; `nil` for a protocol
-  /// without such a part.
+  /// The part of the report that only devices of this protocol provide; `nil` if the protocol
+  /// defines no such part, or if the device did not provide it.
   public var details: Details?
 
   /// The part of a report that belongs to one protocol.
@@ -74,7 +74,8 @@ extension DeviceReport {
     if case .smp(let report) = details { report } else { nil }
   }
 
-  /// The part of Secure DFU; `nil` for devices of other protocols.
+  /// The part of a Secure DFU bootloader; `nil` for a Secure DFU application, and for devices of
+  /// other protocols.
   public var secureDFU: SecureDFUReport? {
     if case .secureDFU(let report) = details { report } else { nil }
   }

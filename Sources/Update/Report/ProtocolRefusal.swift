@@ -36,7 +36,7 @@ public struct ProtocolRefusal: Error, Equatable, Sendable {
   public let code: String?
   /// The refusal, as a clause without a full stop.
   public let meaning: String
-  /// The reason and the correction, in one or two complete sentences.
+  /// The reason and the correction, in complete sentences.
   public let advice: String
   /// The category.
   public let kind: Kind

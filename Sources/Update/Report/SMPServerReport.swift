@@ -2,9 +2,10 @@
 public struct SMPServerReport: Equatable, Sendable {
   /// The content of the slots.
   public var slots: [SlotReport]
-  /// The number of requests that the device can buffer; `nil` if it does not report it.
+  /// The number of requests that the device can buffer; `nil` if the device does not report this
+  /// number.
   public var bufferCount: Int?
-  /// The mode in which the bootloader activates images; `nil` if the device does not report it.
+  /// The mode in which the bootloader activates images; `nil` if the device does not report a mode.
   public var bootloaderMode: MCUbootMode?
 
   /// Creates a report of the slots and other known values.

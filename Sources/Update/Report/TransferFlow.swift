@@ -46,8 +46,8 @@ public struct TransferStretch: Equatable, Sendable {
 public struct TransferWaits: Equatable, Sendable {
   /// The time in which the device's window permitted no data before the device's next message.
   public var device = Duration.zero
-  /// The part of `device` in which more than half of the device's buffer was in use, because its
-  /// flash was busy.
+  /// The part of `device` in which the device's flash was busy. For the OTA service, the flash
+  /// counts as busy while more than half of the device's buffer is in use.
   public var flash = Duration.zero
   /// The time spent waiting for space in the transport's queue, or for a link that needs several
   /// round trips to carry the device's window. The air or the operating system causes this wait.

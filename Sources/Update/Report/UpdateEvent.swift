@@ -61,11 +61,11 @@ public enum UpdateStage: String, Sendable, CaseIterable {
   case download
   /// The device performs a single request, such as reading a setting.
   case request
-  /// The device reads its flash back.
+  /// The device or the host checks the received bytes, for example by a checksum.
   case verify
   /// The device agrees to restart into the image.
   case activate
-  /// The host searches for the device.
+  /// The host waits for the restart of the device, and reconnects to the device.
   case reconnect
   /// The host checks which image runs, and makes an image on trial permanent.
   case confirm

@@ -8,7 +8,7 @@ import OtaflashGATT
 @nonexhaustive
 #endif
 public enum UpdateFault: Error, Equatable, Sendable {
-  // Refused before a byte was written.
+  // Refused before a byte was written, except for some reasons of `undeliverable`.
   /// The image is for a board other than the device's board.
   case wrongHardware(device: HardwareID, image: HardwareID)
   /// The image has more bytes than the slot.
@@ -61,7 +61,8 @@ public enum UpdateFault: Error, Equatable, Sendable {
   /// unknown whether the image runs. Run the update again: it first reads the running image.
   case stoppedAfterActivation(by: UpdateInterruption, expected: FirmwareVersion?)
   // The transfer.
-  /// The device has all bytes, but the CRC32 of the bytes differs from the CRC32 of the image.
+  /// The CRC32 of the bytes that the device holds differs from the CRC32 of the image or, if the
+  /// device has not received all bytes, from the CRC32 of the image's first bytes.
   case imageRejected(expectedCRC32: UInt32, deviceCRC32: UInt32)
   /// The same block arrived damaged in this number of consecutive attempts.
   case blockKeepsFailing(atOffset: Int, attempts: Int)
@@ -88,9 +89,11 @@ public enum UpdateFault: Error, Equatable, Sendable {
   /// A procedure of the attribute protocol failed in this stage.
   case gatt(UpdateStage, GATTFault)
   // The host.
-  /// The task was cancelled, and the device was notified. `acknowledged` counts bytes of the image.
+  /// The task was cancelled. The host notified the device if the device was connected and its
+  /// protocol has such a notification. `acknowledged` counts bytes of the image.
   case cancelled(resumable: Bool, acknowledged: Int)
-  /// The caller's time limit expired (`Command.timeLimit`); the device was notified.
+  /// The caller's time limit expired (`Command.timeLimit`). The device was notified as for
+  /// `cancelled`. `acknowledged` counts bytes of the image.
   case timedOut(after: Duration, resumable: Bool, acknowledged: Int)
 }
 

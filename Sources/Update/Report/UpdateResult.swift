@@ -24,7 +24,7 @@ public struct UpdateResult: Equatable, Sendable {
   public var to: FirmwareVersion?
   /// The evidence that the new image runs.
   public enum Proof: String, Sendable {
-    /// No evidence: nothing was sent.
+    /// No evidence, because the run was a dry run.
     case none
     /// No evidence of the image: the device has restarted, and reports no value that has changed.
     case restarted

@@ -6,14 +6,16 @@ struct SMPBuffers: Equatable, Sendable {
   /// Whether the server reassembles fragments, so that a request may be longer than one write.
   var reassembles = false
 
-  /// The request size for a server that does not report its buffers: the default of Zephyr
-  /// (MCUMGR_BUF_SIZE, now MCUMGR_TRANSPORT_NETBUF_SIZE).
+  /// The maximum request size in bytes for a server that does not report its buffers: the default
+  /// of Zephyr (MCUMGR_BUF_SIZE, now MCUMGR_TRANSPORT_NETBUF_SIZE).
   private static let bufferDefault = 384
   /// The maximum number of requests in flight, regardless of the number of the server's buffers.
   private static let widthMaximum = 6
 
-  /// Returns the maximum length of an upload request in bytes, which is the fastest length that the
-  /// server accepts.
+  /// Returns the maximum length of an upload request in bytes: the length with the highest data
+  /// rate among the lengths that the server accepts.
+  ///
+  /// - Parameter least: the length in bytes that the first request needs.
   func requestMaximum(over channel: SMPChannel, least: Int) -> Int {
     let oneWrite = channel.fragmentSize >= least ? channel.fragmentSize : channel.writeMaximum
     guard let buffer = parameters?.bufferSize else { return min(oneWrite, Self.bufferDefault) }
@@ -23,16 +25,17 @@ struct SMPBuffers: Equatable, Sendable {
       sizing: channel.sizing)
   }
 
-  /// The maximum number of requests in flight, so that one buffer remains free for a response. It
-  /// is 1 for a server that does not report its buffers.
+  /// The maximum number of requests in flight, 1...6, so that one buffer remains free for a
+  /// response. It is 1 for a server that does not report its buffers.
   var widthLimit: Int {
     guard let count = parameters?.bufferCount else { return 1 }
     return min(max(1, count - 1), Self.widthMaximum)
   }
 
-  /// Returns the number of requests in flight that the upload tries. A request of one write is lost
-  /// completely if no buffer is free, and the next response shows the loss. If the first fragment
-  /// of a longer request is lost, the server treats the second as the start of another request.
+  /// Returns the number of requests in flight that the upload tries. Only requests of one write may
+  /// exceed `widthLimit`: if no buffer is free, such a request is lost completely, and the next
+  /// response shows the loss. If the first fragment of a longer request is lost, the server treats
+  /// the second as the start of another request.
   func reach(ofRequests bytes: Int, over channel: SMPChannel) -> Int {
     parameters != nil && bytes <= channel.writeMaximum ? Self.widthMaximum : widthLimit
   }

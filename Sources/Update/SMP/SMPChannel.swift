@@ -26,7 +26,7 @@ final class SMPChannel: Sendable {
     var reassembly = SMPReassembly()
     /// The version of requests: version 1 only for servers that do not support version 2.
     var version = SMPVersion.v2
-    /// The unsent rest of a request whose sender was cancelled.
+    /// The unsent rest of a request whose sending failed or was cancelled.
     var unsent: ArraySlice<UInt8> = []
     /// The fragment size of a request, if fragments are to fill connection events.
     var eventPart: Int?
@@ -95,8 +95,8 @@ final class SMPChannel: Sendable {
 
   /// Performs a request, and returns the server's response.
   ///
-  /// - Throws: `.declined` with the server's refusal, `.gatt(_, .timedOut)` if there is no
-  ///   response, `.protocolViolation`.
+  /// - Throws: `.declined` with the server's refusal, `.gatt` for a failure of the link
+  ///   (`.timedOut` if there is no response), `.protocolViolation`.
   func perform<Request: SMPRequest>(
     _ request: Request, _ stage: UpdateStage, within limit: Duration = answerLimit,
     tries: Int = triesDefault
@@ -107,7 +107,8 @@ final class SMPChannel: Sendable {
     }
   }
 
-  /// Performs a request that the server may refuse, and repeats it while the server is busy.
+  /// Performs a request that the server may refuse, and repeats it while the server is busy, within
+  /// `UpdateOptions.busyLimit`.
   func ask<Request: SMPRequest>(
     _ request: Request, _ stage: UpdateStage, within limit: Duration = answerLimit,
     tries: Int = triesDefault
@@ -201,8 +202,8 @@ final class SMPChannel: Sendable {
     }
   }
 
-  /// Writes the rest of a cancelled message, so that the server does not combine it with the
-  /// message of the next host.
+  /// Writes the rest of an incompletely sent message, so that the server does not combine the
+  /// message with the message of the next host.
   func finishMessage() async throws(UpdateFault) {
     let unsent = state.withLock { state in
       defer { state.unsent = [] }

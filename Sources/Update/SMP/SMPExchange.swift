@@ -2,8 +2,8 @@ import OtaflashWire
 
 /// The outstanding requests, identified by their sequence numbers.
 ///
-/// A server processes requests in order, so a response means that earlier requests will receive no
-/// response.
+/// A server processes requests in order: after the response to one request, earlier requests that
+/// are still outstanding will not receive a response.
 struct SMPExchange: Sendable {
   /// The maximum number of outstanding requests. It is a fraction of the 256 sequence numbers, so
   /// that no number is reused while a late response may still arrive.
@@ -15,7 +15,7 @@ struct SMPExchange: Sendable {
     var late = 0
     /// Requests, and responses that do not match the outstanding request with the same number.
     var alien = 0
-    /// Messages that could not be reassembled or decoded.
+    /// Fragments that do not form a message.
     var malformed = 0
   }
 
@@ -34,8 +34,8 @@ struct SMPExchange: Sendable {
     return next
   }
 
-  /// Returns whether a message with this header answers a request. An answered request is no longer
-  /// outstanding.
+  /// Returns whether a message with this header answers an outstanding request. If it does, this
+  /// request and all earlier requests are no longer outstanding.
   mutating func received(_ header: SMPHeader) -> Bool {
     guard let index = outstanding.firstIndex(where: { $0.sequence == header.sequence }) else {
       if header.operation.response == nil { ignored.late += 1 } else { ignored.alien += 1 }

@@ -133,7 +133,7 @@ extension MCUbootMode {
     }
   }
 
-  /// Whether an image must be put on trial, by its hash, before the restart.
+  /// Whether an image must be marked for the next start, by its hash, before the restart.
   var needsTest: Bool {
     switch self {
     case .unknown, .swapUsingScratch, .overwriteOnly, .swapWithoutScratch, .directXIPWithRevert:

@@ -1,8 +1,8 @@
 import OtaflashGATT
 import OtaflashWire
 
-/// Reads a file on one connection, with several requests in flight. Each request contains its
-/// offset, and the server determines the number of bytes.
+/// Reads a file on one connection, with several requests in flight. Each request contains an offset
+/// in the file, and the server determines the number of bytes in its response.
 struct SMPFileDownload {
   private static let answerLimit = Duration.seconds(5)
   private static let busyPause = Duration.milliseconds(100)
@@ -12,7 +12,7 @@ struct SMPFileDownload {
   private var transfer: SMPTransfer
   private var patience: Patience
   private var advanced: LinkInstant
-  /// The first bytes of the file.
+  /// The bytes received so far, from the start of the file.
   private(set) var received: [UInt8]
 
   private var context: UpdateContext { server.context }
@@ -21,7 +21,7 @@ struct SMPFileDownload {
   /// The length of the file in bytes.
   var length: Int { transfer.total }
 
-  /// Reads the start of the file, whose response contains the length of the file.
+  /// Reads the start of the file. The response also contains the length of the file.
   ///
   /// - Parameter held: the first bytes of the file, from an earlier connection. If the file is now
   ///   shorter or starts with other bytes, reading starts over.

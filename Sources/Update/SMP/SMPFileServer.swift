@@ -15,7 +15,7 @@ struct SMPFileServer: Sendable {
     /// The contents are equal, by this checksum.
     case equal(String)
     case different
-    /// The server has no known checksum.
+    /// The server supports no checksum that the host knows, or has none for this file.
     case unavailable
   }
 
@@ -81,7 +81,7 @@ struct SMPFileServer: Sendable {
 
   // MARK: Checksums
 
-  /// The time for the checksum of a file: 64 ms for each KiB.
+  /// The time that the checksum of a file adds to the time limit, for each KiB.
   private static let checksumTimePerKiB = Duration.milliseconds(64)
   private static let checksumTries = 2
 

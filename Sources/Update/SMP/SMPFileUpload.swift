@@ -94,7 +94,7 @@ struct SMPFileUpload {
     furthest = offset
   }
 
-  /// The end of all bytes sent so far.
+  /// The offset after the last byte that was sent, or that was on the device before.
   var sentEnd: Int { transfer.sentEnd }
 
   /// Sends the rest of the file.
@@ -171,8 +171,8 @@ struct SMPFileUpload {
       try await server.close(.upload)
       let length = try await server.length(.upload)
       guard let length, length > 0, length <= transfer.sentEnd else { return false }
-      // The server refused a request at the end of the file, so the reason is another one. A server
-      // of 2021 has lost the state of the upload in a restart, and accepts only a new upload.
+      // The server refused a request at the end of the file, so the offset is not the reason.
+      // mcumgr of 2021 loses the state of the upload in a restart, and accepts only a new upload.
       if let refused, refused.offset == length, refused.refusal.isGeneral {
         if refused.refusal.isInvalid { return false }
         throw UpdateFault.declined(.upload, refused.refusal.inWords)

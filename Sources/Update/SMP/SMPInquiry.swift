@@ -40,7 +40,8 @@ extension SMPChannel {
     }
   }
 
-  /// Asks a question that the server may not support; `nil` if the server does not respond.
+  /// Performs a request that the server may not support. Returns `nil` if the server does not
+  /// respond.
   func askBriefly<Request: SMPRequest>(
     _ request: Request
   ) async throws(UpdateFault) -> Result<Request.Response, SMPRefusal>? {

@@ -3,8 +3,7 @@ import OtaflashWire
 
 /// Calculates the number of image bytes in one upload request.
 ///
-/// The longest request fills the server's buffer or, if the server does not reassemble requests,
-/// one write.
+/// `SMPBuffers.requestMaximum` determines the maximum length of a request.
 struct SMPPacketSize: SMPRequestSize {
   /// The size in bytes of an MCUboot header, which the first request must contain completely.
   static let headOfImage = 32
@@ -55,8 +54,8 @@ struct SMPPacketSize: SMPRequestSize {
   private static let answer = 18
   private static let writeHeader = 3
 
-  /// Returns the request length with the highest data rate: the complete buffer, or a number of
-  /// complete fragments if the last fragment would otherwise be short.
+  /// Returns the request length, in bytes, with the highest data rate: the size of the buffer, or
+  /// the size of all complete fragments in the buffer if a last, short fragment would be slower.
   ///
   /// - Parameters:
   ///   - buffer: the size of the server's buffer in bytes.

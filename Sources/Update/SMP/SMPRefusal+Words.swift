@@ -12,7 +12,7 @@ extension SMPRefusal {
       remedy: entry.remedy)
   }
 
-  /// The code in the notation of the specification.
+  /// The code, with its group unless the code is common to all groups, such as `rc 3` or `fs 11`.
   private var number: String {
     switch code {
     case .general(let rc): "rc \(rc)"

@@ -24,7 +24,7 @@ extension SMPRequestSize {
   }
 }
 
-/// The requests that write a file. Each request contains the path.
+/// The sizes of requests that write a file. Each request contains the path.
 struct SMPFileWriteSize: SMPRequestSize {
   let bytes: Int
   let path: String
@@ -42,8 +42,8 @@ struct SMPFileWriteSize: SMPRequestSize {
   }
 }
 
-/// The requests that read a file. The server determines the number of bytes, which the host learns
-/// from the first response.
+/// The sizes of responses that contain a part of a file. The server determines the number of bytes,
+/// which the host learns from the first response.
 struct SMPFileReadSize: SMPRequestSize {
   let bytes: Int
   /// The number of bytes in each response except the last, 1 or more.

@@ -34,8 +34,8 @@ extension SMPSession {
 
   // MARK: The first request
 
-  /// Sends the first request of the upload, whose response contains the state of the server. An
-  /// image that is already in a slot is not sent.
+  /// Sends the first request of the upload, whose response contains the state of the server. Unless
+  /// `restart` is set, an image that is already in an inactive slot is not sent.
   func prepare(
     _ plan: UpdatePlan, restart: Bool
   ) async throws(UpdateFault) -> PreparedUpload {

@@ -164,9 +164,9 @@ struct SMPSession: UpdateSession {
     return RunningImage(state, mode: facts.mode, expecting: image)
   }
 
-  /// Confirms the running image without a hash: a confirmation by hash would permanently select the
-  /// new image even if it was just reverted. Images other than the application are confirmed by
-  /// their hashes.
+  /// Confirms the running application without a hash: a confirmation by hash would permanently
+  /// select the new image even if it was just reverted. Images other than the application are
+  /// confirmed by their hashes.
   func confirm(_ image: FirmwareImage) async throws(UpdateFault) {
     try await confirm(image, .confirm)
   }

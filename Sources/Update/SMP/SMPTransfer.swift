@@ -20,8 +20,8 @@ struct SMPTransfer {
   /// The maximum number of times that a server may lose acknowledged bytes, because it restarted or
   /// another host also uploads.
   static let setbackMaximum = 5
-  /// The maximum number of windows without a loss before the window grows again; the required
-  /// number doubles after each loss.
+  /// The maximum number of windows without a loss that are required before the window grows again.
+  /// The required number starts at 1, and doubles after each loss that halves the window.
   private static let patienceMaximum = 64
 
   private struct Request {
@@ -46,7 +46,7 @@ struct SMPTransfer {
   private(set) var acknowledged: Int
   /// The requests in flight, in the order of sending.
   private var underWay: [Request] = []
-  /// The end of all bytes sent so far.
+  /// The offset after the last byte that was sent, or that the server already had.
   private(set) var sentEnd: Int
   /// The offset, after a loss, at which sending resumes when no request is in flight.
   private var wanted: Int?
@@ -87,10 +87,10 @@ struct SMPTransfer {
   /// responds.
   var awaitsFirst: Bool { underWay.first?.range.lowerBound == 0 }
 
-  /// Returns the bytes to send now, or `nil` if the window is full or all bytes are sent. While the
-  /// first request is in flight, no other request is sent, because the server may report that it
-  /// already has more bytes. The last request is sent only if a buffer is free, because no later
-  /// response would show its loss.
+  /// Returns the range of bytes to send now; `nil` if the window is full, if all bytes are sent, or
+  /// if sending waits for requests in flight after a loss. While the first request is in flight, no
+  /// other request is sent, because the server may report that it already has more bytes. The last
+  /// request is sent only if a buffer is free, because no later response would show its loss.
   func sendable(_ size: some SMPRequestSize) -> Range<Int>? {
     guard wanted == nil, next < total, !awaitsFirst else { return nil }
     let end = next + size.data(at: next, of: total, to: unit)
@@ -170,7 +170,7 @@ struct SMPTransfer {
     }
   }
 
-  /// Returns the bytes of a request in flight.
+  /// Returns the byte range of a request; `nil` if the request is not in flight.
   func range(of sequence: UInt8) -> Range<Int>? {
     underWay.first { $0.sequence == sequence }?.range
   }
@@ -205,7 +205,8 @@ struct SMPTransfer {
   // MARK: Rules
 
   /// Removes a request and all earlier requests from the list, because the earlier requests or
-  /// their responses were lost. Returns the bytes of the request.
+  /// their responses were lost. Returns the byte range of the request; `nil` if the request is not
+  /// in flight.
   private mutating func take(_ sequence: UInt8) -> Range<Int>? {
     guard let index = underWay.firstIndex(where: { $0.sequence == sequence }) else { return nil }
     silences = 0
@@ -251,7 +252,7 @@ struct SMPTransfer {
     }
   }
 
-  /// Records that the server lost the bytes that it had, and resets the maximum.
+  /// Records that the server lost acknowledged bytes, and resets the maximum offset.
   private mutating func fellBack(to offset: Int) throws(UpdateFault) {
     setbacks += 1
     guard setbacks <= Self.setbackMaximum else {

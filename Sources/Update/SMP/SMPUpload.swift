@@ -9,9 +9,10 @@ struct SMPUpload {
   /// request takes longer, so the limit doubles after each silence, up to the limit of the first
   /// request.
   private static let answerLimit = Duration.seconds(5)
-  /// The connection intervals of a round trip, and one more for a missed event.
+  /// The number of connection intervals in a round trip, plus one for a missed event.
   private static let roundTripIntervals = 3
-  /// The number of image bytes below which no shorter request is tried.
+  /// The maximum number of image bytes of a short request, for which a fault does not suggest
+  /// shorter requests.
   private static let shortData = 64
   private static let busyPause = Duration.milliseconds(100)
 
@@ -46,7 +47,7 @@ struct SMPUpload {
   /// Sends the image, and returns when the server has all bytes. Returns `false` if the server
   /// reports that it holds other content.
   mutating func run() async throws(UpdateFault) -> Bool {
-    // With one request in flight, each request waits for the response to the previous request.
+    // Requests are Write Commands, even if each request waits for the response to the previous one.
     try await context.measuring(.withoutResponse, over: channel.client) {
       () async throws(UpdateFault) -> Bool in try await sendAll()
     }

@@ -12,20 +12,20 @@ enum SMPWriteUnit: Equatable, Sendable {
 
   /// The largest supported flash word in bytes.
   private static let maximum = 512
-  /// A request length whose remainder determines each word size up to 32 bytes. The same applies to
-  /// this length plus a multiple of 32.
+  /// A number of image bytes in a request whose remainder determines each word size up to 32 bytes.
+  /// The same applies to this number plus a multiple of 32.
   static let probeSize = 31
-  /// The shortest request length that determines the word size and contains a complete MCUboot
-  /// header.
+  /// The lowest number of image bytes in a request that determines the word size and contains a
+  /// complete MCUboot header.
   static let leastTelling = 63
 
   /// Determines the write unit of a server that accepted `taken` of `sent` bytes, which were not
   /// the last bytes of the image.
   ///
-  /// If several word sizes explain the number, the result is the largest size, because its
-  /// multiples are also multiples of the smaller sizes. Returns `nil` if no word size explains the
-  /// number, or if the number does not limit the word size because an even number of bytes was
-  /// accepted completely.
+  /// If several word sizes explain the number, the result is the largest size (at most 32 if 31
+  /// bytes or fewer were refused), because its multiples are also multiples of the smaller sizes.
+  /// Returns `nil` if no word size explains the number, or if the number does not limit the word
+  /// size because an even number of bytes was accepted completely.
   init?(sent: Int, taken: Int) {
     guard taken < sent else {
       guard taken == sent, !sent.isMultiple(of: 2) else { return nil }
@@ -39,9 +39,9 @@ enum SMPWriteUnit: Equatable, Sendable {
     self = .known(word)
   }
 
-  /// Returns the length in bytes of a request that is not the last request of an image.
+  /// Returns the number of image bytes in a request that is not the last request of an image.
   ///
-  /// - Parameter most: the maximum length in bytes.
+  /// - Parameter most: the maximum number of image bytes.
   func cut(_ most: Int) -> Int {
     switch self {
     case .known(let word): return most < word ? most : most / word * word

@@ -39,7 +39,8 @@ struct SUOTAChannel: Sendable {
     return nil
   }
 
-  /// Subscribes, and reads the sizes. Returns `nil` if the device does not have the service.
+  /// Subscribes, and reads the version and the longest PATCH_DATA. Returns `nil` if the device does
+  /// not have the service.
   static func open(
     on client: GATTClient, clock: any LinkClock
   ) async throws(GATTFault) -> SUOTAChannel? {

@@ -23,7 +23,7 @@ enum SUOTACommand: Equatable, Sendable {
     return SUOTACommand.bytes(word)
   }
 
-  /// Returns a number with its least significant byte first.
+  /// Returns the four bytes of a number, least significant byte first.
   static func bytes(_ word: UInt32) -> [UInt8] {
     (0..<4).map { UInt8(truncatingIfNeeded: word >> (8 * UInt32($0))) }
   }

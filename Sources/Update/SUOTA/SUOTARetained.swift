@@ -9,7 +9,7 @@ struct SUOTARetained: RetainedValue {
   var isHeld = false
   /// Whether the device has reported that it accepted the complete image.
   var isAccepted = false
-  /// Whether the device has restarted since then.
+  /// Whether the device has restarted since it accepted the image.
   var hasRestarted = false
 
   /// The maximum number of transfers that start over after lost packets.

@@ -5,12 +5,13 @@ import OtaflashGATT
 extension SUOTATransfer {
   /// The time in which a device reports the result of its check.
   private static let checkLimit = Duration.seconds(30)
-  /// The time from the command to the end of the link.
+  /// The maximum time from the command to restart to the end of the link.
   private static let restartLimit = Duration.seconds(6)
 
   /// Makes the device check and mark the image, and restart into it.
   ///
-  /// - Throws: `.gatt(.activate, .linkLost)` if the link ended without an answer.
+  /// - Throws: `.gatt(.activate, .linkLost)` if the link is lost and the loss does not show that
+  ///   the device restarts.
   func finish(_ image: FirmwareImage) async throws(UpdateFault) {
     if !retained.value.isHeld { try await end() }
     retained.update { $0.isAccepted = true }

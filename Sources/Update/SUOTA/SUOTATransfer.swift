@@ -6,15 +6,16 @@ import OtaflashGATT
 struct SUOTATransfer: Sendable {
   /// The time in which a device reports the start of a transfer.
   private static let startLimit = Duration.seconds(10)
-  /// The number of looks at a silent device after which data counts as lost, and the additional
-  /// number while a device erases the space for an image, per sector of 4 KiB.
+  /// The number of times that the host reads the status of a silent device before missing data
+  /// counts as lost, and the additional number per sector of 4 KiB until the first block is
+  /// reported, because a device erases the space for an image.
   private static let looksMaximum = 5
   private static let looksPerSector = 1
   private static let sector = 4096
   /// The longest time to erase a sector.
   private static let eraseTime = Duration.milliseconds(500)
 
-  /// The reason why the data of an image is complete, or must be sent again.
+  /// The result of sending the data of an image.
   private enum Outcome { case complete, held, bufferTooSmall }
 
   let context: UpdateContext
@@ -208,8 +209,8 @@ struct SUOTATransfer: Sendable {
     }
   }
 
-  /// Reads the status and the number of received bytes of a silent device. Returns a status that
-  /// reports an error.
+  /// Reads the status and the number of received bytes of a silent device. Returns the status if it
+  /// reports an error; otherwise `nil`.
   ///
   /// - Parameter isLast: whether missing data now counts as lost.
   private func look(
@@ -227,7 +228,8 @@ struct SUOTATransfer: Sendable {
     return nil
   }
 
-  /// Ends the connection, so that the next connection starts over, with fewer bytes in flight.
+  /// Ends the connection, so that the next connection starts over; a stream then has fewer bytes in
+  /// flight.
   private func startOver(because reason: String) async throws(UpdateFault) -> Never {
     guard retained.value.losses < SUOTARetained.lossesMaximum else {
       throw .declined(.upload, .suotaLosses)

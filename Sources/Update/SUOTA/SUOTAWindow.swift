@@ -6,10 +6,11 @@ struct SUOTAWindow: Equatable, Sendable {
   /// The number of bytes that a DA1468x or DA1469x can hold while it erases a sector: its SDK
   /// grants six credits of 496 bytes each for the same purpose (`dlg_suota.c`).
   static let streamMaximum = 6 * 496
-  /// The blocks of a stream in this space, so that a status arrives before the space is full.
+  /// The number of blocks of a stream in this space, so that a status arrives before the space is
+  /// full.
   private static let blocksAhead = 3
-  /// The buffer of all SDKs for the DA1453x and DA1458x, of the vendor's apps, and of a small
-  /// configuration (`app_suotar.h`).
+  /// The buffer sizes to try, in bytes: the size in all SDKs for the DA1453x and DA1458x
+  /// (`app_suotar.h`), the size in the apps of vendors, and two smaller sizes.
   static let bufferSizes = [512, 240, 128, 64]
 
   /// The number of bytes including the XOR.
@@ -56,8 +57,9 @@ struct SUOTAWindow: Equatable, Sendable {
 
   var isComplete: Bool { acknowledged == total }
 
-  /// The length to write to PATCH_LEN before the next packet; `nil` if the device has it. The last
-  /// block has the rest, and its length may only be written when all blocks before are reported.
+  /// The length to write to PATCH_LEN before the next packet; `nil` if the device has this length,
+  /// or must first report the blocks that were sent. The last block has the remaining bytes; its
+  /// length may only be written when all earlier blocks are reported.
   var lengthDue: Int? {
     guard sent < total else { return nil }
     let next = sent < complete ? block : total - complete
@@ -65,7 +67,8 @@ struct SUOTAWindow: Equatable, Sendable {
     return next
   }
 
-  /// The bytes of the next packet; `nil` if a status must arrive first.
+  /// The bytes of the next packet; `nil` if a status must arrive or PATCH_LEN must be written
+  /// first, or if all bytes are sent.
   var sendable: Range<Int>? {
     guard sent < total, length == (sent < complete ? block : total - complete) else { return nil }
     let end = min(sent + packet, (sent / block + 1) * block, total)

@@ -4,7 +4,7 @@ import OtaflashGATT
 
 /// A program that receives a GBL file: a loader, or an application that stores the file.
 struct SilabsReceiver: Sendable {
-  /// The time after the discovery before which some loaders refuse the start of a transfer
+  /// The time after the discovery during which some loaders refuse the start of a transfer
   /// (EFRConnect-android, `DeviceServicesActivity.kt`).
   static let settlingTime = Duration.milliseconds(200)
   /// The time between two attempts to start a transfer.
@@ -17,8 +17,8 @@ struct SilabsReceiver: Sendable {
   /// The time of the end of the discovery.
   let discovered: LinkInstant
 
-  /// The pace of the transfer. The application stores writes without interpreting them, and never
-  /// reports a loss, so it receives the safe pace.
+  /// The pace of the transfer. An application stores writes without interpreting them, and never
+  /// reports a loss, so the host does not use the fastest pace for it.
   var pace: SilabsPace {
     let limit = context.options.windowLimit.map { max(1, $0 / chunk) } ?? .max
     guard channel.hasCommands, context.options.mode != .withResponse else { return .acknowledged }
@@ -57,7 +57,7 @@ struct SilabsReceiver: Sendable {
 
   // MARK: The end
 
-  /// Ends the file. A loader answers with its verdict.
+  /// Reports the end of the file. A loader answers with its verdict.
   func end() async throws(UpdateFault) {
     do throws(GATTFault) { try await channel.write(.end) } catch {
       if mayBeLoss(error) { try startSlower(.verify) }

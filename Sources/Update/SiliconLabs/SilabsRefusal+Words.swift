@@ -130,7 +130,7 @@ extension ProtocolRefusal {
 }
 
 extension ATTErrorCode {
-  /// Whether the code belongs to the protocol, not to the attribute protocol.
+  /// Whether Silicon Labs' protocol, and not the Attribute Protocol, defines the code.
   var isOfApplication: Bool { (0x80...0x9F).contains(rawValue) }
 
   fileprivate var hexadecimal: String {

@@ -10,6 +10,6 @@ struct SilabsRetained: RetainedValue {
   var failures = 0
   /// The time at which the host closed the connection after a complete transfer.
   var closed: LinkInstant?
-  /// Whether the device has restarted since then.
+  /// Whether the device has restarted since the host closed this connection.
   var hasRestarted = false
 }

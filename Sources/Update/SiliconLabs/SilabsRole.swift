@@ -22,8 +22,8 @@ struct SilabsAttributes: Sendable {
     return nil
   }
 
-  /// Control alone identifies an application only in the service of the SDK. Another service must
-  /// also contain Data.
+  /// Returns `nil` for a service without a writable Control. A service other than the service of
+  /// the SDK must also contain Data.
   init?(service: BluetoothUUID, in characteristics: [DiscoveredCharacteristic]) {
     func writable(_ uuid: BluetoothUUID) -> DiscoveredCharacteristic? {
       characteristics.first { $0.uuid == uuid && $0.properties.contains(.write) }

@@ -163,7 +163,7 @@ struct SilabsSession: UpdateSession {
     try await requiredReceiver().close()
   }
 
-  /// The bootloader of a device with a storage copies the image.
+  /// The time limit in which the bootloader of a device with a storage copies the image.
   func startTime(of images: [FirmwareImage]) -> Duration {
     guard case .storage = role else { return .zero }
     return PageMoves.limit(forBytes: images.map(\.bytes.count).reduce(0, +))
@@ -194,7 +194,7 @@ struct SilabsSession: UpdateSession {
     }
   }
 
-  /// The time from the end of the connection to the restart: the application first verifies the
+  /// The maximum time that the host waits for the restart: the application first verifies the
   /// stored file.
   private static let restartLimit = Duration.seconds(12)
   private static let lookInterval = Duration.milliseconds(250)

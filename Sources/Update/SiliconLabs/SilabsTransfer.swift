@@ -43,7 +43,7 @@ package struct SilabsTransfer: Sendable {
     if open == nil, next == 0 || isLast || commands + 1 >= pace.interval {
       return .request(range)
     }
-    // Nothing follows the first write before its response.
+    // Nothing follows the first write before its response, and the last write is a request.
     let isHeld = isLast || open != nil && acknowledged == 0
     guard !isHeld, commands + 1 < pace.spacing, inFlight < window else { return .wait }
     return .command(range)

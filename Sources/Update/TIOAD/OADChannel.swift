@@ -29,8 +29,8 @@ struct OADAttributes: Sendable {
 struct OADChannel: Sendable {
   /// The time in which a device answers a command that needs no flash.
   private static let answerLimit = Duration.seconds(2)
-  /// The number of times that a command without effect is sent. A device that discards a transfer
-  /// also discards the commands that wait.
+  /// The maximum number of times that a repeatable command is sent. A device that discards a
+  /// transfer also discards the commands that it has not processed yet.
   private static let triesMaximum = 3
 
   let client: GATTClient

@@ -2,7 +2,7 @@ import OtaflashWire
 
 /// A notification of Control.
 enum OADNotice: Equatable, Sendable {
-  /// The number of bytes in a block, with its number.
+  /// The size of a block in bytes, including the block number.
   case blockSize(Int)
   /// The version of the running software, 4 bytes, or 6 bytes with MCUboot.
   case softwareVersion([UInt8])

@@ -8,7 +8,8 @@ struct OADPayload: Equatable, Sendable {
   let generation: OADGeneration
   /// The value of Image Identify.
   let announcement: [UInt8]
-  /// The number of bytes after which the device examines the header and erases its flash.
+  /// The number of bytes after which the device examines the header and erases its flash; 0 for an
+  /// MCUboot image.
   let headerSize: Int
   private let oad: OADImage?
   private let mcuboot: MCUbootVersion?

@@ -16,7 +16,7 @@ struct OADSession: UpdateSession {
   let context: UpdateContext
   private let retained: RetainedState<OADRetained>
   private let identity: ApplicationIdentity
-  /// The version that the device reports; `nil` if it does not answer the request.
+  /// The version that the device reports; `nil` if the device does not report a version.
   private let reported: OADReportedVersion?
   /// `nil` if the running application has no OAD service.
   private let transfer: OADTransfer?
@@ -109,7 +109,7 @@ struct OADSession: UpdateSession {
 
   func abandon() async throws(UpdateFault) { try await transfer?.channel.send(.cancel, .upload) }
 
-  /// The bootloader copies or exchanges the image.
+  /// The time limit in which the bootloader copies or exchanges the images.
   func startTime(of images: [FirmwareImage]) -> Duration {
     PageMoves.limit(forBytes: images.map(\.bytes.count).reduce(0, +))
   }

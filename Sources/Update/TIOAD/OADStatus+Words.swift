@@ -131,7 +131,7 @@ extension ProtocolRefusal {
       remedy: .advice("Use an ATT_MTU of \(size + OADOTA.attOverhead) or more."))
   }
 
-  /// The device requests more blocks than the file contains.
+  /// The device requests more blocks than the file contains, or rejects a shorter last block.
   static let oadNeedsPadding = ProtocolRefusal(
     code: "image size", meaning: "it needs an image that is padded to the size of its slot",
     advice: "A device with external flash expects a complete slot; the old application still runs.",

@@ -4,11 +4,12 @@ import OtaflashGATT
 
 /// Sends an image over TI's OAD service on one connection.
 struct OADTransfer: Sendable {
-  /// The number of times that an announcement without an answer is repeated.
+  /// The maximum number of times that an announcement is sent if the device does not answer it.
   private static let triesMaximum = 3
   /// The time in which a device stores the activation of an image.
   private static let enableLimit = Duration.seconds(10)
-  /// The number of silent waits after the last block after which its answer counts as lost.
+  /// The number of consecutive waits without a notification after which the answer to the last
+  /// block counts as lost.
   private static let silencesMaximum = 5
 
   let context: UpdateContext
@@ -49,7 +50,8 @@ struct OADTransfer: Sendable {
     return answer
   }
 
-  /// Requests the first request for a block. Returns `false` if the device has no announcement.
+  /// Sends START, and waits for the first request for a block. Returns `false` if the device does
+  /// not answer, or answers with a status after which the announcement must be repeated.
   private func start() async throws(UpdateFault) -> Bool {
     try await channel.send(.start, .upload)
     let status = try await channel.answer(.upload, within: context.options.busyLimit / 6) {
@@ -66,7 +68,7 @@ struct OADTransfer: Sendable {
 
   // MARK: The blocks
 
-  /// Sends an image that was announced.
+  /// Sends an announced image. If a block is lost, announces the image again and starts over.
   func upload(
     _ image: [UInt8], _ payload: OADPayload, blockSize: Int
   ) async throws(UpdateFault) {
@@ -85,8 +87,8 @@ struct OADTransfer: Sendable {
     }
   }
 
-  /// Sends the image from its first block. Returns `false` if the device has lost a block, after
-  /// which it discards the transfer.
+  /// Sends the image from its first block. Returns `false` if the transfer does not start, or if a
+  /// block was lost, after which the device discards the transfer.
   private func attempt(
     _ image: [UInt8], _ payload: OADPayload, blockSize: Int
   ) async throws(UpdateFault) -> Bool {

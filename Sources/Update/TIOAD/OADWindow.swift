@@ -2,9 +2,9 @@
 /// device answers each block with a request for the next one; a request confirms all blocks before.
 struct OADWindow: Equatable, Sendable {
   /// The maximum numbers of blocks in flight: at first, and after each transfer that failed because
-  /// the device had no memory.
+  /// blocks were lost.
   static let ladder = [16, 4, 2, 1]
-  /// The number of blocks in flight after the header.
+  /// The initial number of blocks in flight after the header.
   static let start = 2
   /// The maximum number of additional blocks in flight that replace lost requests.
   static let probesMaximum = 3

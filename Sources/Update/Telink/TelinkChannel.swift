@@ -12,7 +12,8 @@ struct TelinkChannel: Sendable {
 
   let client: GATTClient
   let data: DiscoveredCharacteristic
-  /// The notifications; `nil` if the characteristic has no configuration descriptor.
+  /// The notifications; `nil` if the characteristic does not notify or has no configuration
+  /// descriptor.
   let notices: NotificationStream?
   let clock: any LinkClock
   /// The attribute whose read confirms all writes before it.
@@ -32,7 +33,8 @@ struct TelinkChannel: Sendable {
     return nil
   }
 
-  /// Returns `nil` if the device does not have the characteristic.
+  /// Finds the characteristic, and subscribes to it if it notifies; returns `nil` if the device
+  /// does not have the characteristic.
   static func open(
     on client: GATTClient, clock: any LinkClock
   ) async throws(GATTFault) -> TelinkChannel? {
@@ -94,7 +96,7 @@ struct TelinkChannel: Sendable {
 
   /// Waits for the next notification.
   ///
-  /// - Throws: `silence` if no notification arrives within `limit`.
+  /// - Throws: `silence` if no notification arrives within `limit`, or if there is no subscription.
   func next(
     _ stage: UpdateStage, within limit: Duration, orThrow silence: UpdateFault
   ) async throws(UpdateFault) -> TelinkNotice {
@@ -121,7 +123,7 @@ struct TelinkChannel: Sendable {
     }
   }
 
-  /// Waits until the device has processed all writes before.
+  /// Waits until the device has processed all earlier writes.
   func confirm() async throws(GATTFault) { _ = try await client.read(handle: readable) }
 
   /// Waits until the device has ended the link; returns `false` if it did not.
@@ -129,8 +131,8 @@ struct TelinkChannel: Sendable {
     await client.waitUntilEnded(within: Self.endLimit, on: clock)
   }
 
-  /// Returns the connection interval, as the transport reports it or from the time of a read, which
-  /// takes two intervals.
+  /// Returns the connection interval. If the transport does not report it, the result is half of
+  /// the time of the faster of two reads, because a read takes two intervals.
   func connectionInterval() async throws(GATTFault) -> Duration {
     if let known = client.linkFacts.connectionInterval { return known }
     var shortest = Duration.seconds(4)

@@ -2,14 +2,14 @@ import OtaflashWire
 
 /// A command of the host: a word of 0xFF00 or more, followed by its fields.
 enum TelinkCommand: Equatable, Sendable {
-  /// Starts a transfer with PDUs of 16 bytes.
+  /// Starts a transfer with PDUs of 16 image bytes.
   case start
   /// Ends a transfer.
   case end(lastIndex: UInt16)
   /// Starts a transfer with longer PDUs.
   ///
   /// - Parameters:
-  ///   - pduLength: 16…240, a multiple of 16.
+  ///   - pduLength: the number of image bytes in a PDU: 16…240, a multiple of 16.
   ///   - comparesVersion: whether the device must have accepted the product version.
   case startExtended(pduLength: UInt8, comparesVersion: Bool)
   /// Requests the version of the product, and whether the device accepts this version.

@@ -4,9 +4,10 @@ import OtaflashGATT
 /// The expected time of a transfer on a link without losses. Devices end a transfer after a time
 /// limit, so a transfer that would exceed the limit must not start.
 struct TelinkForecast: Sendable {
-  /// START, the last confirmation, END and the result, in connection intervals.
+  /// The time of START, the last confirmation, END and the result, in connection intervals.
   private static let edgeIntervals = 4.0
-  /// A request is answered in the connection event after its own.
+  /// The number of connection events for a request and its response: the device responds in the
+  /// event after the event of the request.
   private static let eventsPerAnswer = 2.0
 
   let facts: LinkFacts
@@ -43,8 +44,7 @@ struct TelinkForecast: Sendable {
     return interval * max(1 / perEvent, perEvent > stretch ? Self.eventsPerAnswer / stretch : 0)
   }
 
-  /// The number of PDUs in a connection event; less than 1 for an event that is too short for a
-  /// packet.
+  /// The number of PDUs in a connection event; less than 1 if the event is too short for a PDU.
   private func pdusPerEvent(_ pduLength: Int) -> Double {
     let size = pduLength + TelinkOTA.attOverhead
     let microseconds = Int(interval / .microseconds(1))

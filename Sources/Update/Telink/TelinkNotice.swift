@@ -5,7 +5,7 @@ enum TelinkNotice: Equatable, Sendable {
   /// The version of the product on the device, and whether the device accepts the version of the
   /// request.
   case version(UInt16, isAccepted: Bool)
-  /// The end of the transfer.
+  /// The result, with which the transfer ends.
   case result(TelinkResult)
   /// The number of PDUs that the device has accepted.
   case acceptedPDUs(Int)
@@ -69,6 +69,6 @@ struct TelinkResult: RawRepresentable, Hashable, Sendable {
     ].contains(self)
   }
 
-  /// Whether the device may accept shorter PDUs.
+  /// Whether the device may accept shorter PDUs after this result.
   var rejectsLength: Bool { [.packetLength, .notSupported, .invalidPacket].contains(self) }
 }

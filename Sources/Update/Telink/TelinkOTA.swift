@@ -20,13 +20,14 @@ enum TelinkOTA {
   static let pduOverhead = 4
   /// The bytes of an ATT PDU in addition to the image bytes: opcode, handle, index and checksum.
   static let attOverhead = pduOverhead + 3
-  /// The maximum number of PDUs of an image: higher indices are commands.
+  /// The maximum number of PDUs of an image: indices from 0xFF00 are commands.
   static let pdusMaximum = 0xFF00
   /// The time that a chip needs to write 16 bytes to its flash, during which it processes nothing
   /// else: 130 to 160 µs.
   static let flashTimePerUnit = Duration.microseconds(145)
 
-  /// Returns the number of data bytes in a PDU with `rest` image bytes: the next multiple of 16.
+  /// Returns the number of data bytes in a PDU with `rest` image bytes: `rest`, rounded up to a
+  /// multiple of 16.
   static func padded(_ rest: Int) -> Int { (rest + unit - 1) / unit * unit }
 }
 

@@ -18,7 +18,8 @@ struct TelinkTransfer: Sendable {
 
   // MARK: Before the image
 
-  /// Asks the device whether it accepts the product version, if the caller stated one.
+  /// Asks the device whether it accepts the product version, if the caller stated a version and the
+  /// variant is not legacy.
   func compareVersion() async throws(UpdateFault) {
     guard let version = context.options.telink.productVersion, variant != .legacy else { return }
     try await channel.send(.requestVersion(version), .prepare)

@@ -35,7 +35,7 @@ enum TelinkVariant: Hashable, Sendable {
   static func ladder(mtu: Int, notifies: Bool, wanted: Int?) -> [TelinkVariant] {
     let fitting = min(TelinkOTA.pduMaximum, mtu - TelinkOTA.attOverhead, wanted ?? .max)
     let longest = fitting / TelinkOTA.unit * TelinkOTA.unit
-    // The shortest packets are chosen for a device that does not support others.
+    // A caller that chose the shortest packets may have a device that supports no other packets.
     guard notifies, longest >= TelinkOTA.unit, wanted ?? .max >= 2 * TelinkOTA.unit else {
       return [.legacy]
     }
@@ -43,7 +43,7 @@ enum TelinkVariant: Hashable, Sendable {
     return ([longest] + shorter).map(TelinkVariant.extended) + [.legacy]
   }
 
-  /// The maximum length of the TLSR825x.
+  /// The longest PDU that TLSR825x chips accept, in image bytes.
   private static let shortLength = 80
 
   /// Returns the command that starts the transfer.

@@ -12,7 +12,7 @@ struct TelinkWindow: Equatable, Sendable {
   /// The number of image bytes in a PDU.
   let pduLength: Int
   let stretchMaximum: Int
-  /// Whether nothing is sent while the device is asked.
+  /// Whether no PDU is sent while a confirmation is pending.
   let isStopAndWait: Bool
   /// The number of PDUs from one confirmation to the next.
   private(set) var stretch: Int
@@ -47,8 +47,8 @@ struct TelinkWindow: Equatable, Sendable {
   /// The number of image bytes that the device has confirmed.
   var confirmedBytes: Int { min(total, confirmed * pduLength) }
 
-  /// The image bytes of the next PDU; `nil` if a confirmation must arrive first, or if all PDUs are
-  /// sent.
+  /// The image bytes of the next PDU; `nil` if a confirmation must be requested or must arrive
+  /// first, or if all PDUs are sent.
   var sendable: Range<Int>? {
     let ahead = isStopAndWait ? stretch : 2 * stretch
     guard sent < count, sent - confirmed < ahead, !isQuestionDue else { return nil }
