@@ -8,7 +8,8 @@ extension DatabaseValue {
 }
 
 extension Row {
-  /// The maximum of all counts. It is larger than any count in a store, and far below an overflow.
+  /// The limit of a plausible count; a larger value in a column is an error. Sums of such counts
+  /// do not overflow.
   private static let countMaximum = 1 << 48
 
   /// Returns a count in a column.

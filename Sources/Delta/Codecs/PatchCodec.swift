@@ -39,8 +39,9 @@ package enum PatchCodec: Hashable, Sendable {
     }
   }
 
-  /// Returns the shortest compressed stream of this codec, which is not the range coder. Only
-  /// heatshrink uses `index`, which may be for a larger window.
+  /// Returns the shortest encoding of `stream` with this codec; `.none` leaves the stream
+  /// unchanged. The range coder has a separate encoder. Only heatshrink uses `index`, which may be
+  /// for a larger window.
   func compress(_ stream: [UInt8], index: StreamIndex?) -> [UInt8] {
     switch self {
     case .none, .range: stream

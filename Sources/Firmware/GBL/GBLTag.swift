@@ -33,7 +33,8 @@ public struct GBLTag: Equatable, Sendable {
     case metadata = 0xF608_08F6
     /// Encrypted tags.
     case encrypted = 0xF907_07F9
-    /// A key, signed by the key of the device.
+    /// A public key that verifies the signature of the file. The public key in the device verifies
+    /// the certificate.
     case certificate = 0xF30B_0BF3
     /// A signature with ECDSA P-256.
     case signature = 0xF70A_0AF7

@@ -15,7 +15,8 @@ extension GATTClient {
   /// exists. A bonded device keeps the configuration if the link ends before this write.
   ///
   /// - Parameters:
-  ///   - characteristic: a result of `characteristics(of:)` on this connection.
+  ///   - characteristic: a characteristic that was discovered on this connection, for example by
+  ///     `characteristics(of:)`.
   ///   - kind: `nil` uses notifications if the characteristic supports them, otherwise indications.
   ///   - capacity: the number of values kept for a slow reader, 1 or more; the oldest values are
   ///     dropped.

@@ -73,7 +73,8 @@ public struct SMPFilePut: Sendable {
 
 /// The evidence that host and device have the same file.
 public enum SMPFileEvidence: Equatable, Sendable {
-  /// A checksum of the device with this name: `crc32` or `sha256`.
+  /// The checksums that host and device have calculated are equal. The value is the name of the
+  /// checksum: `crc32` or `sha256`.
   case checksum(String)
   /// The file was read back and compared.
   case readBack

@@ -162,12 +162,12 @@ extension ProtocolRefusal {
     ProtocolRefusal(
       code: found.map { "length \($0)" } ?? "no file",
       meaning: "the file does not have the expected length of \(expected) bytes",
-      advice: "The application or another host may write the same file: try again.",
+      advice: "The application or another host may be writing the same file: try again.",
       kind: .rejected, remedy: .tryAgain)
   }
 
   static let fileDiffers = ProtocolRefusal(
     code: "checksum", meaning: "the checksum of the file is wrong",
-    advice: "The application or another host may write the same file: try again. If the error "
+    advice: "The application or another host may be writing the same file: try again. If the error "
       + "persists, the device's flash is worn.", kind: .rejected, remedy: .tryAgain)
 }

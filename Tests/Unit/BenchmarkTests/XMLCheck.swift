@@ -1,5 +1,5 @@
-/// A minimal XML reader that checks whether a document is well-formed: elements nest, attributes
-/// are quoted, and text contains no unescaped `<` or `&`.
+/// A minimal XML reader that checks some of the rules of a well-formed document: elements nest, the
+/// double quotes of each tag are balanced, and text contains no unescaped `<` or `&`.
 struct XMLCheck {
   private(set) var isWellFormed = true
   private(set) var texts: [String] = []

@@ -131,7 +131,7 @@ import Testing
     #expect(bytes.notices == ["09ff20000000", "09ff40000000"])
   }
 
-  /// The end of the link in a transfer is an error too.
+  /// If the link ends during a transfer, the device sends no result and restarts.
   @Test func aDisconnectionEndsTheTransfer() throws {
     let outcome = try script([Self.legacyStart] + Self.pdus(), "telink?packet=60s&total=60s")
     #expect(outcome.notices == [] && outcome.resets == 1)
