@@ -8,7 +8,7 @@ import Synchronization
 /// An update of a simulated board in virtual time, and the outcome that it must have.
 package struct UpdateTrial: Sendable {
   package enum Wanted: Sendable {
-    /// The new image must be verified to run, although the link was lost once.
+    /// The new image must be verified to run, although the link was lost.
     ///
     /// - Parameter resumes: whether the transfer must resume; otherwise it may also start again.
     case proof(UpdateResult.Proof, resumes: Bool)
@@ -100,7 +100,8 @@ package struct UpdateTrial: Sendable {
     switch (wanted, account.result) {
     case (.proof(let proof, let resumes), .success(let result)):
       try expect(result.proof == proof, "the proof is \(result.proof.rawValue), not \(proof)")
-      try expect(account.losses.count == 1, "the link was lost \(account.losses.count) times")
+      // A device that restarts after a lost link can also lose the next link.
+      try expect(!account.losses.isEmpty, "the link was not lost")
       try expect(!resumes || !account.resumes.isEmpty, "it did not resume")
       let start = account.resumes.first.map { "resumed at \(Text.grouped($0))" } ?? "started over"
       return """
