@@ -138,7 +138,7 @@ class VectorTests(unittest.TestCase):
         info = host.request(from_hex("0101"))
         self.assertEqual(info, from_hex("8100010C01A000000040000000040000 64000004"))
         self.assertEqual(
-            host.request(from_hex("0D")), from_hex("8D000215000A0A00040000400000008CCE0E10")
+            host.request(from_hex("0D")), from_hex("8D000215000A0A00040000400000008CCE0E1000")
         )
         self.assertEqual(host.request(from_hex("0F")), from_hex("8F00") + bytes(16))
         self.assertEqual(host.begin(IMAGE), from_hex("8603"))
@@ -246,7 +246,7 @@ class SessionTests(unittest.TestCase):
         host.running.image = bytes(64)
         for _ in range(2):
             self.assertEqual(host.request(announcement(BASE, STREAM)), from_hex("8E0F") + bytes(8))
-        self.assertEqual(host.request(b"\x0d")[11:], bytes(8))
+        self.assertEqual(host.request(b"\x0d")[11:], bytes(9))
 
     def test_rewind_goes_to_the_part_or_to_the_beginning(self):
         draw = random.Random(3)
