@@ -136,7 +136,7 @@ private struct FilePutRun {
   // MARK: The start
 
   /// Returns the number of bytes that the device has and that need not be sent, and the evidence
-  /// for these bytes; the evidence is `nil` if there are none, or if only their number was checked.
+  /// for these bytes; the evidence is `nil` if the number is 0, or if only the number was checked.
   private mutating func resumeOffset(
     on server: SMPFileServer
   ) async throws(UpdateFault) -> (offset: Int, evidence: SMPFileEvidence?) {

@@ -36,6 +36,6 @@ public struct DeliveryReport: Equatable, Sendable {
     self.isLimitedByFlash = isLimitedByFlash
   }
 
-  /// Whether the content is a patch or the compressed image, not the image itself.
+  /// Whether the content is not the image itself, but a form of it with fewer bytes.
   public var isShortened: Bool { content != .image }
 }
