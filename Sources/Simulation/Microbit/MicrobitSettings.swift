@@ -13,7 +13,10 @@ public struct MicrobitSettings: Hashable, Sendable {
 
   /// The runtime of the device, relative to the runtime of the sample programs.
   public enum Runtime: String, CaseIterable, Sendable {
-    case same, other
+    /// The device runs the runtime of the sample programs, so they can be sent as a part.
+    case same
+    /// The device runs another runtime.
+    case other
   }
 
   /// The generation of the board.

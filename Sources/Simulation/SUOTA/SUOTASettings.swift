@@ -5,12 +5,20 @@ public struct SUOTASettings: Hashable, Sendable {
   /// The family of chips, which determines the receiver: the SDKs of the DA1453x and DA1458x
   /// receive blocks, the SDK of the DA1468x and DA1469x receives a stream.
   public enum Chip: String, CaseIterable, Sendable {
-    case da1453x, da1468x, da1469x
+    /// A DA1453x or DA1458x.
+    case da1453x
+    /// A DA1468x.
+    case da1468x
+    /// A DA1469x.
+    case da1469x
   }
 
   /// The memory in which the device stores the image.
   public enum Memory: String, CaseIterable, Sendable {
-    case spi, i2c
+    /// A flash at the SPI bus.
+    case spi
+    /// An EEPROM at the I2C bus.
+    case i2c
   }
 
   /// The time at which the device erases its flash. Only for the DA1453x and DA1458x.
