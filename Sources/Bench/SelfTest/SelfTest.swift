@@ -26,44 +26,17 @@ package enum SelfTest {
   private static let lateCut = "cut-at-pdu=1500"
 
   package static let updates: [(name: String, trial: UpdateTrial)] = [
-    ("OTA service", UpdateTrial(profile: "sim:?\(cut)", wanted: .proof(.readBack, resumes: true))),
-    ("SMP", UpdateTrial(profile: "sim:smp?\(cut)", wanted: .proof(.readBack, resumes: true))),
-    (
-      "Secure DFU",
-      UpdateTrial(profile: "sim:nordic-dfu?\(cut)", wanted: .proof(.version, resumes: true))
-    ),
-    (
-      "legacy DFU",
-      UpdateTrial(profile: "sim:nordic-legacy?\(lateCut)", wanted: .proof(.version, resumes: false))
-    ),
-    (
-      "InfiniTime",
-      UpdateTrial(profile: "sim:infinitime?\(lateCut)", wanted: .proof(.version, resumes: false))
-    ),
-    (
-      "Espressif",
-      UpdateTrial(profile: "sim:esp-nimble?\(cut)", wanted: .proof(.restarted, resumes: false))
-    ),
-    (
-      "Silicon Labs",
-      UpdateTrial(profile: "sim:silabs?\(cut)", wanted: .proof(.version, resumes: false))
-    ),
-    (
-      "Telink",
-      UpdateTrial(profile: "sim:telink-legacy?\(lateCut)", wanted: .proof(.version, resumes: false))
-    ),
-    (
-      "SUOTA",
-      UpdateTrial(profile: "sim:suota?\(cut)", wanted: .proof(.version, resumes: false))
-    ),
-    (
-      "TI OAD",
-      UpdateTrial(profile: "sim:ti-oad?\(cut)", wanted: .proof(.version, resumes: false))
-    ),
-    (
-      "micro:bit",
-      UpdateTrial(profile: "sim:microbit?\(cut)", wanted: .proof(.readBack, resumes: false))
-    ),
+    ("OTA service", interrupted("sim:?\(cut)", .readBack, resumes: true)),
+    ("SMP", interrupted("sim:smp?\(cut)", .readBack, resumes: true)),
+    ("Secure DFU", interrupted("sim:nordic-dfu?\(cut)", .version, resumes: true)),
+    ("legacy DFU", interrupted("sim:nordic-legacy?\(lateCut)", .version)),
+    ("InfiniTime", interrupted("sim:infinitime?\(lateCut)", .version)),
+    ("Espressif", interrupted("sim:esp-nimble?\(cut)", .restarted, resumes: true)),
+    ("Silicon Labs", interrupted("sim:silabs?\(cut)", .version)),
+    ("Telink", interrupted("sim:telink-legacy?\(lateCut)", .version)),
+    ("SUOTA", interrupted("sim:suota?\(cut)", .version)),
+    ("TI OAD", interrupted("sim:ti-oad?\(cut)", .version)),
+    ("micro:bit", interrupted("sim:microbit?\(cut)", .readBack)),
     (
       "patch",
       UpdateTrial(
@@ -98,6 +71,15 @@ package enum SelfTest {
         wanted: .fault(writes: true) { if case .reverted = $0 { true } else { false } })
     ),
   ]
+
+  /// An update whose link is lost once.
+  ///
+  /// - Parameter resumes: whether the transfer must resume; otherwise it may start over.
+  private static func interrupted(
+    _ profile: String, _ proof: UpdateResult.Proof, resumes: Bool = false
+  ) -> UpdateTrial {
+    UpdateTrial(profile: profile, wanted: .proof(proof, resumes: resumes))
+  }
 
   private static func options(key: [UInt8]) -> UpdateOptions {
     var options = UpdateOptions()

@@ -65,7 +65,7 @@ package final class JournalWriter: Sendable {
         return page.expectsResume
       }
       guard expectedResume, !isResumed else { return }
-      records.console.note("  the device has kept no part of it; the transfer starts over")
+      records.console.note("  no part of it can be used; the transfer starts over")
     case .progress(let acknowledged, _): note(acknowledged)
     default: break
     }

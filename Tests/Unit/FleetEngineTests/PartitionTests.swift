@@ -178,7 +178,7 @@ import Testing
   }
 
   /// A job ends within 10 s after its cancellation, and not at the end of its transfer.
-  @Test func aRecallReachesTheWorkerInFiveSeconds() throws {
+  @Test func aRecallReachesTheWorkerBeforeItsTransferEnds() throws {
     let scene = Self.slowScene()
     let outcome = try scene.run(asking: Requests([(50, .cancel)]))
     #expect(outcome.run.control == .ended(.cancelled))
