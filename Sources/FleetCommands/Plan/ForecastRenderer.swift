@@ -99,18 +99,19 @@ struct ForecastRenderer: Sendable {
 
   private static func lines(_ forecast: FleetForecast, _ countsWholeImages: Bool) -> [String] {
     let duration = forecast.duration
+    let median = "\(Text.clock(duration.median)) (median of \(Text.counted(forecast.seeds, "run")))"
+    let range = duration.range.map { range in
+      "5% of the runs take less than \(Text.clock(range.lowerBound)), and 5% take more than "
+        + Text.clock(range.upperBound)
+    }
+    let air = forecast.airUse.map { "\($0.adapter) \(percent($0.share))" }
+    let expected = forecast.expected.map { "\(count($0.devices)) \($0.ending.words)" }
     var lines = [
-      "forecast  \(Text.clock(duration.median)) (median of \(Text.counted(forecast.seeds, "run")))"
-        + (duration.range.map { range in
-          "; 5% of the runs take less than \(Text.clock(range.lowerBound)), and 5% take more than "
-            + Text.clock(range.upperBound)
-        } ?? "; a range needs --seeds \(FleetForecast.Spread.rangeMinimum) or more"),
+      "forecast  \(median); "
+        + (range ?? "a range needs --seeds \(FleetForecast.Spread.rangeMinimum) or more"),
       "  limited by \(forecast.limit.words)",
-      "  air used: "
-        + forecast.airUse.map { "\($0.adapter) \(percent($0.share))" }.joined(separator: ", "),
-      "  expected: "
-        + forecast.expected.map { "\(count($0.devices)) \($0.ending.words)" }
-        .joined(separator: ", "),
+      "  air used: \(air.joined(separator: ", "))",
+      "  expected: \(expected.joined(separator: ", "))",
     ]
     if forecast.savings.devices > 0 {
       let savings = forecast.savings

@@ -43,16 +43,14 @@ struct BootRecord: Hashable, Sendable {
     for image in images {
       words += [image.size, image.crc32, image.version.word, image.hardware.rawValue]
     }
-    let body = words.flatMap(\.bytes)
-    return body + CRC32.checksum(body).bytes
+    let body = words.flatMap(\.littleEndianBytes)
+    return body + CRC32.checksum(body).littleEndianBytes
   }
 
   /// Returns `nil` if the bytes are not a complete record.
   init?(decoding bytes: [UInt8]) {
     guard bytes.count == Self.encodedSize else { return nil }
-    let words = stride(from: 0, to: bytes.count, by: 4).map { start in
-      (0..<4).reduce(UInt32(0)) { $0 | UInt32(bytes[start + $1]) << UInt32(8 * $1) }
-    }
+    let words = stride(from: 0, to: bytes.count, by: 4).map(bytes.littleEndianWord(at:))
     guard words[0] == Self.magic, CRC32.checksum(bytes.dropLast(4)) == words[11] else { return nil }
     sequence = words[1]
     active = Int(words[2] & 1)
@@ -106,8 +104,4 @@ extension FirmwareVersion {
     self.init(
       UInt8(word >> 24), UInt8(truncatingIfNeeded: word >> 16), UInt16(truncatingIfNeeded: word))
   }
-}
-
-extension UInt32 {
-  fileprivate var bytes: [UInt8] { (0..<4).map { UInt8(truncatingIfNeeded: self >> (8 * $0)) } }
 }

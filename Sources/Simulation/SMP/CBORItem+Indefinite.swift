@@ -6,9 +6,13 @@ extension CBORItem {
   var encodedIndefinitely: [UInt8] {
     switch self {
     case .map(let map):
-      [0xBF] + map.pairs.flatMap { $0.key.encoded + $0.value.encodedIndefinitely } + [0xFF]
+      [0xBF] + map.pairs.flatMap(\.encodedIndefinitely) + [0xFF]
     case .array(let items): [0x9F] + items.flatMap(\.encodedIndefinitely) + [0xFF]
     case .unsigned, .negative, .bytes, .text, .boolean, .null, .undefined, .simple, .float: encoded
     }
   }
+}
+
+extension CBORMap.Pair {
+  fileprivate var encodedIndefinitely: [UInt8] { key.encoded + value.encodedIndefinitely }
 }

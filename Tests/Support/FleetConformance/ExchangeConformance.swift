@@ -22,8 +22,10 @@ package struct ExchangeConformance: Sendable, CustomStringConvertible {
   }
 
   package static let cases: [ExchangeConformance] =
-    publication + claims + polls + leases + endings + lateness + searches + recalls + facts
-    + records + runs + restarts
+    [
+      publication, claims, polls, leases, endings, lateness, searches, recalls, facts, records,
+      runs, restarts,
+    ].flatMap(\.self)
 }
 
 package struct ConformanceFailure: Error, CustomStringConvertible {

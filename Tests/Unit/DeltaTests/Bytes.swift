@@ -29,7 +29,8 @@ func bytes(_ text: String) -> [UInt8] {
 /// The example of docs/delta.md.
 enum Example {
   static let base = (0..<64).map { UInt8($0) }
-  static let image = base[..<10] + [0xAA] + base[11..<32] + Array("NEW".utf8) + base[32...]
+  static let image = [base[..<10], [0xAA], base[11..<32], Array("NEW".utf8)[...], base[32...]]
+    .flatMap { (part: ArraySlice<UInt8>) in part }
   /// The patches that PyPI's detools 0.53.0 creates.
   static let patches = [
     "none": "00 83 01 00 20 10*00 A0 21*00 03 4E 45 57 00 20 32*00 00 60",

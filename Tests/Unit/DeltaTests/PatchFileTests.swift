@@ -103,11 +103,12 @@ import Testing
   }
 
   @Test func otherFilesAreNotPatches() {
-    for other: [UInt8] in [
+    let others: [[UInt8]] = [
       [], [0], [0, 0], [0x30, 1, 0], [0x80, 1, 0, 1, 0, 0], [7, 1, 0], [0, 0x41, 0, 0, 1, 5, 0],
       [0x00, 0x20, 0x00, 0x20, 0x01, 0x01, 0x00, 0x08], Array("\u{2}text".utf8),
-      Example.base, Array(Example.image),
-    ] { #expect(PatchFile(of: other) == nil, "\(other)") }
+      Example.base, Example.image,
+    ]
+    for other in others { #expect(PatchFile(of: other) == nil, "\(other)") }
   }
 
   /// One file has 13 bytes, and expands to 2^31 bytes; in the other, each byte of the memory is a

@@ -13,7 +13,7 @@ import Testing
   @Test func theExampleOfTheDocumentIsDecoded() throws {
     for (name, digits) in Example.patches {
       let result = try PatchReader.apply(bytes(digits)[...], to: Example.base, limit: 67)
-      #expect(result.image == Array(Example.image))
+      #expect(result.image == Example.image)
       #expect(result.codec.description == name)
     }
   }
@@ -30,12 +30,12 @@ import Testing
   func otherEncodingsOfTheSameImageAreDecoded(_ head: String, _ tail: String) throws {
     let patch = bytes(head) + Example.image + bytes(tail)
     let result = try PatchReader.apply(patch[...], to: Example.base, limit: 67)
-    #expect(result.image == Array(Example.image))
+    #expect(result.image == Example.image)
   }
 
   @Test func patchesOfTheExampleAreNotLongerThanInTheDocument() {
     for codec in Self.codecs {
-      let patch = Patch(from: PatchBase(Example.base), to: Array(Example.image)[...], codec: codec)
+      let patch = Patch(from: PatchBase(Example.base), to: Example.image[...], codec: codec)
       guard let other = Example.patches[codec.description] else { continue }
       #expect(patch.bytes.count <= bytes(other).count)
     }
@@ -64,7 +64,7 @@ import Testing
   }
 
   @Test func theImageMayBeAPartOfASlice() throws {
-    let image = Array(Example.image)
+    let image = Example.image
     let patch = Patch(from: PatchBase(Example.base), to: image[20..<50], codec: .crle)
     let result = try PatchReader.apply(patch.bytes[...], to: Example.base, limit: 30)
     #expect(result.image == Array(image[20..<50]))

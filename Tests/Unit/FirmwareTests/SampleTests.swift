@@ -19,10 +19,7 @@ struct SampleTests {
       .split(separator: "\n")
       .filter { $0.hasPrefix("| `") }
       .map { row in
-        row.split(separator: "|").map { cell in
-          cell.filter { $0 != "`" }.trimmingPrefix(while: \.isWhitespace).reversed()
-            .drop(while: \.isWhitespace).reversed().map(String.init).joined()
-        }
+        row.split(separator: "|").map { cell in cell.filter { $0 != "`" && !$0.isWhitespace } }
       }
   }
 

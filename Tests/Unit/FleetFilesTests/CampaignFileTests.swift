@@ -257,7 +257,7 @@ import Testing
   // MARK: Refused files
 
   /// The text after the minimal campaign, the position, and a part of the message.
-  @Test(arguments: [
+  private static let refusedTexts: [(text: String, line: Int, column: Int, words: String)] = [
     ("wave: []", 4, 1, "a campaign has no key 'wave'"),
     ("campaign: d", 4, 1, "duplicate key 'campaign'"),
     ("parallel: 1\nparallel: 2", 5, 1, "duplicate key 'parallel'"),
@@ -321,7 +321,9 @@ import Testing
     ("---\nb: c", 4, 1, "a single document in the stream, but found another"),
     ("<<: {a: b}", 4, 1, "a campaign has no key '<<'"),
     ("? [a]\n: b", 4, 3, "a key must be a string"),
-  ])
+  ]
+
+  @Test(arguments: refusedTexts)
   func errorsAreReportedWithTheirPosition(
     _ text: String, _ line: Int, _ column: Int, _ words: String
   ) {

@@ -30,8 +30,9 @@ import Testing
 
   /// Of a hundred nights, at most eight are omitted.
   @Test func aChartHasFewBreaks() {
-    let busy = (0..<100).map { night in
-      Self.time(Int64(night) * 90_000 + Int64(night % 7))..<Self.time(Int64(night) * 90_000 + 600)
+    let busy = (0..<100).map { (night: Int64) in
+      let start = night * 90_000
+      return Self.time(start + night % 7)..<Self.time(start + 600)
     }
     let scale = TimeScale(
       busy: busy, whole: Self.time(0)..<Self.time(9_000_000), left: 0, width: 1000)

@@ -63,9 +63,8 @@ import Testing
     let start = samples.first { $0.name == "otaflash_run_start_timestamp_seconds" }
     #expect(start?.value == Double(report.began.milliseconds) / 1000)
     let attempts = samples.filter { $0.name == "otaflash_run_attempts_total" }
-    #expect(
-      Int(attempts.reduce(0) { $0 + $1.value }) == report.devices.map(\.attempts.count).reduce(0, +)
-    )
+    let sum: Double = attempts.reduce(0) { $0 + $1.value }
+    #expect(Int(sum) == report.devices.map(\.attempts.count).reduce(0, +))
   }
 
   /// The format permits every character in a label except three, which are escaped. Control

@@ -106,7 +106,8 @@ import Testing
     events.insert((15, .deviceActivating(device: "a", attempt: 2)), at: events.count - 2)
     let report = try #require(RunReport(Self.history(events)))
     let rates = report.throughput.rates(over: Self.time(0)..<Self.time(20), bins: 10)
-    #expect(rates.map { Int($0.rounded()) } == [0, 0, 0, 0, 0, 5000, 10_000, 5000, 0, 0])
+    let rounded: [Double] = rates.map { $0.rounded() }
+    #expect(rounded == [0, 0, 0, 0, 0, 5000, 10_000, 5000, 0, 0])
     #expect(report.throughput.bytes == 40_000 && report.throughput.untold == 1)
     let without = try #require(RunReport(Self.history(Self.twoDevices)))
     #expect(without.throughput.transfers.map(\.until) == [Self.time(21)])

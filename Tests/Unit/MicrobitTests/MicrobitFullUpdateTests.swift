@@ -68,7 +68,7 @@ import Testing
     let packet = try #require(image.initPacket)
     #expect(packet.bytes.count == 56 && packet.bytes.starts(with: Array("microbit_app".utf8)))
     #expect(Array(packet.bytes[12..<16]) == [1, 0, 0, 0])
-    let size = packet.bytes[16..<20].reversed().reduce(0) { $0 << 8 | Int($1) }
+    let size: Int = packet.bytes[16..<20].reversed().reduce(0) { $0 << 8 | Int($1) }
     #expect(size == image.bytes.count && size.isMultiple(of: 4))
     #expect(Array(packet.bytes[20..<24]) == [32, 0, 0, 0])
     #expect(Array(packet.bytes[24...].reversed()) == image.sha256)

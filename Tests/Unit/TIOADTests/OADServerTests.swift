@@ -13,7 +13,7 @@ import Testing
     softwareVersion: [1, 3, 0, 0])
 
   private static func announcement(_ image: [UInt8] = image) -> [UInt8] {
-    Array(image[..<8] + image[12..<14] + image[16..<20] + image[24..<28] + image[32..<36])
+    [0..<8, 12..<14, 16..<20, 24..<28, 32..<36].flatMap { (field: Range<Int>) in image[field] }
   }
 
   private static func changed(_ bytes: [UInt8], at offset: Int, to byte: UInt8) -> [UInt8] {

@@ -92,7 +92,7 @@ import Testing
   /// The base was found after the interruption. A patch is faster than the rest of the compressed
   /// image, unless the device holds nearly all of the compressed image.
   @Test func aPatchReplacesACompressedImageThatHasJustStarted() throws {
-    let text = (0..<12_000).map { UInt8($0 / 5 % 11) ^ UInt8($0 % 3) }
+    let text: [UInt8] = (0..<12_000).map { place in UInt8(place / 5 % 11) ^ UInt8(place % 3) }
     var decision = Self.decision()
     decision.base = nil
     guard case .stream(let first, _) = decision.verdict(for: text) else {

@@ -85,7 +85,7 @@ import Testing
     let base = OTAPatch(
       base: OTABase(size: 20_000, crc32: CRC32.checksum(Self.old)), streamSize: report.bytes,
       streamCRC32: 0)
-    #expect(Array(patch.prefix(13)) == Array(OTARequest.patch(base).encoded.prefix(13)))
+    #expect(patch.prefix(13) == OTARequest.patch(base).encoded.prefix(13))
     // A device that holds no data is requested to start from the beginning. The data is a patch;
     // size and CRC32 are those of the image.
     var begin = OTABegin(
