@@ -28,13 +28,20 @@ enum EventTable {
   }
 
   static func events(of run: String, in database: Database) throws -> [RecordedEvent] {
-    try Row.fetchAll(
-      database, sql: "SELECT * FROM event WHERE run = ? ORDER BY number", arguments: [run]
-    ).map {
-      RecordedEvent(
-        number: try $0.count("number"), at: try $0.time("at"),
-        event: try StoredValue.value(FleetEvent.self, $0["payload"]))
+    let count = try Int.fetchOne(
+      database, sql: "SELECT count(*) FROM event WHERE run = ?", arguments: [run])
+    var events: [RecordedEvent] = []
+    events.reserveCapacity(count ?? 0)
+    // The rows are decoded one by one, because all rows together need as much memory as the events.
+    let rows = try Row.fetchCursor(
+      database, sql: "SELECT * FROM event WHERE run = ? ORDER BY number", arguments: [run])
+    while let row = try rows.next() {
+      events.append(
+        RecordedEvent(
+          number: try row.count("number"), at: try row.time("at"),
+          event: try StoredValue.value(FleetEvent.self, row["payload"])))
     }
+    return events
   }
 }
 #endif
