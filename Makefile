@@ -65,13 +65,15 @@ site-faults: deps
 	  $(SWIFT) build -c release --traits Sites --product "$$product" || exit; done
 	Tests/System/Sites/faults.py --long --seed $(or $(SEED),1) .build/release
 
-# Runs a campaign of 10,000 simulated devices over 100 gateways, and measures the coordinator.
+# Runs a campaign of 10,000 simulated devices over 100 gateways, and measures the coordinator. Then runs a campaign on
+# three servers, the leader of which is killed.
 site-scale: deps
 	@tools/deps libnats-dev libsqlite3-dev
 	tools/nats-servers
 	for product in otaflash-coordinator site-gateways site-dispatch; do \
 	  $(SWIFT) build -c release --traits Sites --product "$$product" || exit; done
 	Tests/System/Sites/scale.py .build/release
+	Tests/System/Sites/scale.py --cluster --devices 2000 --gateways 40 --sites 20 .build/release
 
 # Runs hostile devices against the program, and hostile hosts against its simulated device, for MINUTES.
 # FIRST is the first seed.
@@ -207,11 +209,11 @@ lint: style
 
 # Writes the manual pages of the commands from the help of the program.
 man:
-	$(SWIFT) build --traits Fleet --product otaflash
+	$(SWIFT) build --disable-index-store --traits Fleet --product otaflash
 	man/generate .build/debug/otaflash man
 	@tools/deps libnats-dev
 	for name in otaflash-coordinator otaflash-gateway; do \
-	  $(SWIFT) build --traits Sites --product "$$name" && man/generate ".build/debug/$$name" man || exit; done
+	  $(SWIFT) build --disable-index-store --traits Sites --product "$$name" && man/generate ".build/debug/$$name" man || exit; done
 
 # Builds and tests an app that uses only the products of the package (Tests/System/Client).
 client: deps

@@ -135,7 +135,9 @@ private final class Source {
   /// The number of entries per request. Further entries arrive only after these entries are read.
   private static let batch = 256
   private static let expiry = Duration.seconds(30)
-  private static let heartbeat = Duration.seconds(5)
+  /// One server has the consumer. If this server ends, only missing heartbeats show it, and a run
+  /// waits until then.
+  private static let heartbeat = Duration.seconds(1)
   private static let silenceMaximum = heartbeat * 3
   private static let lifetime = Duration.seconds(60)
 

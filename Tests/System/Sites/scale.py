@@ -1,26 +1,32 @@
 #!/usr/bin/env -S python3 -B
 """Runs one campaign over many simulated devices and gateways, and measures the coordinator.
 
-    scale.py [--devices N] [--gateways N] [--sites N] [--server VERSION] PROGRAMS
+    scale.py [--devices N] [--gateways N] [--sites N] [--server VERSION] [--cluster] [--pause S] PROGRAMS
 
 PROGRAMS is the folder of otaflash-coordinator and site-gateways. All gateways are in one process, each
 with its own connection to the server. The goals for 10,000 devices and 100 gateways: the campaign
 completes, the coordinator uses at most 200 MB and one processor, and no device has two writers at a
-time. Exit code 1: a goal is missed. All traffic is on loopback.
+time. With --cluster, three servers store each message, and `kill -9` ends the leader of the jobs when a
+third of the devices are done. The goal: attempts end again within 10 s, and no outcome is lost.
+Exit code 1: a goal is missed. All traffic is on loopback.
 """
 
 import argparse
+import contextlib
 import json
+import math
 import os
 import pathlib
 import random
 import shutil
 import socket
+import sqlite3
 import subprocess
 import sys
 import tempfile
 import time
 import typing
+import urllib.request
 
 from site_processes import Program, wait_for_server
 from site_verdict import COUNTS, SUCCEEDED, Event, events, outcomes
@@ -30,6 +36,8 @@ MEMORY_MAXIMUM = 200  # MB
 PROCESSOR_MAXIMUM = 1.0
 SAMPLE_INTERVAL = 0.25
 IMAGE_SIZE = 4096
+# The stream whose leader is killed: the claims and facts of all devices.
+JOBS = "KV_STATE"
 
 
 class Usage:
@@ -81,25 +89,77 @@ def write_campaign(folder: pathlib.Path, devices: int, sites: int) -> pathlib.Pa
     return path
 
 
+class Servers:
+    """One server, or a cluster of three servers with monitoring ports."""
+
+    def __init__(self, folder: pathlib.Path, version: str, count: int) -> None:
+        program = ROOT / ".build" / "nats-servers" / version / "nats-server"
+        ports = [free_port() for _ in range(3 * count)]
+        clients, routes, self.monitors = ports[:count], ports[count : 2 * count], ports[2 * count :]
+        self.urls = [f"nats://127.0.0.1:{port}" for port in clients]
+        self.programs = []
+        for number in range(count):
+            name = f"server-{number + 1}"
+            text = (
+                f'server_name: "{name}"\nlisten: "127.0.0.1:{clients[number]}"\nhttp: "127.0.0.1:{self.monitors[number]}"\n'
+                f'max_payload: 8MB\njetstream {{ store_dir: "{folder}/{name}-jetstream" }}\n'
+            )
+            if count > 1:
+                others = ", ".join(f'"nats://127.0.0.1:{port}"' for port in routes)
+                text += f'cluster {{ name: "scale", listen: "127.0.0.1:{routes[number]}", routes: [{others}] }}\n'
+            configuration = folder / f"{name}.conf"
+            configuration.write_text(text)
+            self.programs.append(Program(name, [str(program), "--config", str(configuration)], folder))
+
+    def start(self) -> None:
+        for server in self.programs:
+            server.start()
+        for server in self.programs:
+            wait_for_server(server)
+        limit = time.monotonic() + 30
+        while len(self.programs) > 1 and not self.monitor(0).get("meta_cluster", {}).get("leader"):
+            if time.monotonic() > limit:
+                raise RuntimeError("the cluster has no leader")
+            time.sleep(0.1)
+
+    def monitor(self, number: int) -> dict[str, typing.Any]:
+        address = f"http://127.0.0.1:{self.monitors[number]}/jsz?streams=1"
+        with urllib.request.urlopen(address, timeout=5) as answer:
+            return typing.cast(dict[str, typing.Any], json.load(answer))
+
+    def kill_leader(self) -> str:
+        """Kills the leader of the jobs, and returns its name."""
+        streams = [
+            stream
+            for number in range(len(self.programs))
+            for account in self.monitor(number).get("account_details", [])
+            for stream in account["stream_detail"]
+        ]
+        leader = next(stream["cluster"]["leader"] for stream in streams if stream["name"] == JOBS)
+        next(server for server in self.programs if server.name == leader).kill()
+        return str(leader)
+
+    def end(self) -> None:
+        for server in self.programs:
+            if server.life.end is None:
+                server.kill()
+
+
 class Scale:
     """One campaign, from an empty folder to its table."""
 
     def __init__(self, options: argparse.Namespace, folder: pathlib.Path) -> None:
         self.options, self.folder = options, folder
-        port = free_port()
-        self.url = f"nats://127.0.0.1:{port}"
-        server = ROOT / ".build" / "nats-servers" / options.server / "nats-server"
-        configuration = folder / "server.conf"
-        configuration.write_text(
-            f'listen: "127.0.0.1:{port}"\nmax_payload: 8MB\njetstream {{ store_dir: "{folder}/jetstream" }}\n'
-        )
-        self.server = Program("server", [str(server), "--config", str(configuration)], folder)
+        self.servers = Servers(folder, options.server, 3 if options.cluster else 1)
+        # The wall clock time of the kill in milliseconds; 0: the leader was not killed.
+        self.killed = 0
         campaign = write_campaign(folder, options.devices, options.sites)
         self.coordinator = Program(
             "coordinator",
             [
-                str(options.programs.resolve() / "otaflash-coordinator"), "serve", "--nats", self.url,
-                "--listen", "127.0.0.1:0", "--run", str(campaign),
+                str(options.programs.resolve() / "otaflash-coordinator"), "serve",
+                *(word for url in self.servers.urls for word in ("--nats", url)),
+                "--replicas", str(len(self.servers.urls)), "--listen", "127.0.0.1:0", "--run", str(campaign),
             ],
             folder,
         )  # fmt: skip
@@ -107,7 +167,7 @@ class Scale:
     def start_gateways(self) -> subprocess.Popen[str]:
         options = self.options
         words = {
-            "nats": self.url, "gateways": options.gateways, "sites": options.sites,
+            "nats": ",".join(self.servers.urls), "gateways": options.gateways, "sites": options.sites,
             "boards": -(-options.devices // options.sites), "parallel": options.parallel, "speed": options.speed,
         }  # fmt: skip
         command = [word for name, value in words.items() for word in (f"--{name}", str(value))]
@@ -117,25 +177,33 @@ class Scale:
         )  # fmt: skip
 
     def run(self) -> tuple[list[tuple[str, str]], list[str]]:
-        self.server.start()
-        wait_for_server(self.server)
+        self.servers.start()
         self.coordinator.start()
         usage = Usage(self.coordinator.pid)
         gateways = self.start_gateways()
         try:
             while (code := self.coordinator.exit_code()) is None:
                 usage.sample()
+                if self.options.cluster and not self.killed:
+                    self.kill_leader_when_due()
+                    time.sleep(1)
                 time.sleep(SAMPLE_INTERVAL)
             summary = self.end_gateways(gateways)
         finally:
-            for program in (self.coordinator, self.server):
-                if program.life.end is None:
-                    program.kill()
+            if self.coordinator.life.end is None:
+                self.coordinator.kill()
+            self.servers.end()
             if gateways.poll() is None:
                 gateways.kill()
         if code != 0:
             return [], [f"the coordinator ended with {code}:\n{self.coordinator.tail()}"]
         return self.result(usage, summary)
+
+    def kill_leader_when_due(self) -> None:
+        if settled_devices(self.coordinator.folder / "state") >= self.options.devices / 3:
+            leader = self.servers.kill_leader()
+            self.killed = round(time.time() * 1000)
+            print(f"killed {leader}, the leader of {JOBS}")
 
     @staticmethod
     def end_gateways(gateways: subprocess.Popen[str]) -> dict[str, typing.Any]:
@@ -168,6 +236,11 @@ class Scale:
             f"the coordinator used {usage.memory:.0f} MB": usage.memory <= MEMORY_MAXIMUM,
             f"the coordinator used {usage.cores:.2f} processors": usage.cores <= PROCESSOR_MAXIMUM,
         }
+        if self.options.cluster:
+            pause = longest_pause(log, self.killed)
+            rows.append(("longest pause after the kill", f"{pause:.1f} s"))
+            checks["the leader was not killed"] = self.killed > 0
+            checks[f"no attempt ended for {pause:.1f} s"] = pause <= self.options.pause
         return rows, [words for words, is_met in checks.items() if not is_met]
 
 
@@ -178,10 +251,28 @@ def jobs_per_second(log: list[Event]) -> float:
     return len(ends) / max(0.001, (max(ends) - min(starts)) / 1000) if ends else 0.0
 
 
+def settled_devices(state: pathlib.Path) -> int:
+    """The number of devices with an outcome in the event log of a running coordinator."""
+    query = "SELECT count(*) FROM event WHERE payload LIKE '{\"deviceSettled\"%'"
+    for store in state.rglob("fleet.sqlite"):
+        with contextlib.closing(sqlite3.connect(f"file:{store}?mode=ro", uri=True)) as connection:
+            return int(connection.execute(query).fetchone()[0])
+    return 0
+
+
+def longest_pause(log: list[Event], moment: int) -> float:
+    """The longest time without an ended attempt that began in the 30 s after a moment, in seconds."""
+    ends = [moment, *sorted(event.at for event in log if event.name == "attemptEnded" and event.at >= moment)]
+    pauses = ((after - before) / 1000 for before, after in zip(ends, ends[1:]) if before < moment + 30_000)
+    return max(pauses, default=math.inf)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("programs", type=pathlib.Path, metavar="PROGRAMS")
     parser.add_argument("--server", default="2.14.0", help="the version of the server")
+    parser.add_argument("--cluster", action="store_true", help="three servers, the leader of which is killed")
+    parser.add_argument("--pause", type=float, default=10, help="the maximum pause after the kill, in seconds")
     numbers = {"devices": 10_000, "gateways": 100, "sites": 50, "parallel": 2, "speed": 4}
     for name, default in numbers.items():
         parser.add_argument(f"--{name}", type=int, default=default)

@@ -12,7 +12,8 @@ import OtaflashSites
 /// Many gateways in one process, each with its own connection to the server and its own radio. The
 /// boards of a site are in range of all gateways of the site.
 struct GatewayFleet {
-  let server: String
+  /// The URLs of the servers.
+  let servers: [String]
   let gateways: Int
   let parallel: Int
   let image: FirmwareImage
@@ -26,10 +27,10 @@ struct GatewayFleet {
   ///   - settings: the keys of the boards, as in `sim-fleet:`.
   ///   - speed: simulated seconds per second.
   init(
-    server: String, gateways: Int, sites: Int, boards: Int, settings: String, speed: Int,
+    servers: [String], gateways: Int, sites: Int, boards: Int, settings: String, speed: Int,
     parallel: Int, image: FirmwareImage
   ) throws {
-    self.server = server
+    self.servers = servers
     self.gateways = gateways
     self.parallel = parallel
     self.image = image
@@ -56,7 +57,7 @@ struct GatewayFleet {
     let (site, name) = (number % sites.count, "gateway-\(number + 1)")
     do {
       let connection = try await NATSConnection(
-        NATSOptions(servers: [server], name: name), clock: ContinuousClock())
+        NATSOptions(servers: servers, name: name), clock: ContinuousClock())
       let (clock, base, image) = (clock, base, image)
       let package = FirmwarePackage(name: image.name, kind: .raw, parts: [image])
       let transport = GatewayTransport(

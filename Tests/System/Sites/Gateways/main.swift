@@ -1,6 +1,6 @@
 // Runs many gateways with simulated boards in one process, as a load for a coordinator.
 //
-//   site-gateways --nats URL --gateways N --sites N --boards N [--parallel N] [--speed N]
+//   site-gateways --nats URL[,URL…] --gateways N --sites N --boards N [--parallel N] [--speed N]
 //     [--settings KEYS] IMAGE
 //
 // --boards is the number of boards of each site. The gateways belong to the sites in turn, and the
@@ -18,7 +18,7 @@ import OtaflashGATT
 func usage() -> Never {
   print(
     """
-    usage: site-gateways --nats URL --gateways N --sites N --boards N [--parallel N] [--speed N]
+    usage: site-gateways --nats URL[,URL…] --gateways N --sites N --boards N [--parallel N] [--speed N]
            [--settings KEYS] IMAGE
     """)
   exit(64)
@@ -39,8 +39,9 @@ while let word = words.popFirst() {
 }
 
 let bytes = [UInt8](try Data(contentsOf: URL(filePath: file)))
+let servers = (options["--nats"] ?? "").split(separator: ",").map(String.init)
 let fleet = try GatewayFleet(
-  server: options["--nats"] ?? "", gateways: number("--gateways"), sites: number("--sites"),
+  servers: servers, gateways: number("--gateways"), sites: number("--sites"),
   boards: number("--boards"), settings: options["--settings"] ?? "", speed: number("--speed"),
   parallel: number("--parallel"),
   image: FirmwareImage(
