@@ -16,7 +16,7 @@ import Testing
     ],
     "Firmware": [
       "Bytes", "Addresses", "Identity", "Text", "IntelHex", "SRecord", "UF2", "ELF", "Zip",
-      "Manifest", "NordicDFU", "MCUboot", "ESP", "GBL", "Telink", "SUOTA", "TIOAD",
+      "Manifest", "Resources", "NordicDFU", "MCUboot", "ESP", "GBL", "Telink", "SUOTA", "TIOAD",
       "Microbit", "Image", "Package", "Verification",
     ],
     "Delta": ["Format", "Addresses", "Matching", "Codecs", "Patch", "Plan"],
