@@ -32,7 +32,7 @@ import Testing
     "Update": [
       "Report", "Contract", "LifeCycle", "Patches", "OTAService", "SMP", "NordicShared",
       "NordicSecure", "NordicLegacy", "Espressif", "SiliconLabs", "Telink", "SUOTA", "TIOAD",
-      "Microbit", "Procedures",
+      "Microbit", "FileTransfer", "Procedures",
     ],
     "State": [""],
     "Foundation": [""],
@@ -78,7 +78,7 @@ import Testing
     ],
     "Update": [
       "OTAService", "SMP", "NordicSecure", "NordicLegacy", "Espressif", "SiliconLabs", "Telink",
-      "SUOTA", "TIOAD", "Microbit",
+      "SUOTA", "TIOAD", "Microbit", "FileTransfer",
     ],
     "Simulation": [
       "OTAReceiver", "SMP", "NordicSecure", "NordicLegacy", "Espressif", "SiliconLabs", "Telink",
