@@ -21,5 +21,14 @@ public func fuzzZip(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
   } catch {
     _ = error.description
   }
+  do throws(FirmwareFault) {
+    let package = try ResourcePackage.decode(name: "-", bytes: bytes, limit: limit)
+    precondition(!package.files.isEmpty && package.size <= limit * package.files.count)
+    for path in package.files.map(\.path) + package.obsoleteFiles.map(\.path) {
+      precondition(path.hasPrefix("/") && !path.contains("/../") && path.utf8.count <= 160)
+    }
+  } catch {
+    _ = error.description
+  }
   return 0
 }

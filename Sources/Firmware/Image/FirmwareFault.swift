@@ -37,6 +37,8 @@ public enum FirmwareFault: Error, Equatable, Sendable {
   case zip(ZipFault)
   /// An error in a package's `manifest.json`.
   case manifest(ManifestFault)
+  /// An error in a package of resources.
+  case resources(ResourceFault)
   /// An error in the init packet in a file of a Nordic DFU package.
   case initPacket(file: String, InitPacketFault)
   /// An error in a file of a package.
@@ -75,6 +77,7 @@ extension FirmwareFault: CustomStringConvertible {
     case .oad(let fault): "\(fault)"
     case .zip(let fault): "\(fault)"
     case .manifest(let fault): "\(fault)"
+    case .resources(let fault): "\(fault)"
     case .initPacket(let file, let fault): "'\(file)': \(fault)"
     case .inFile(let file, let fault): "'\(file)': \(fault)"
     case .severalImages(let count):

@@ -77,6 +77,8 @@ extension FirmwareFault {
     case .zip: .lookAtArchive
     case .manifest(.missing): .lookAtArchive
     case .manifest: .lookAtFileInArchive("manifest.json")
+    case .resources(.listMissing), .resources(.fileMissing), .resources(.fileEmpty): .lookAtArchive
+    case .resources: .lookAtFileInArchive(ResourcePackage.listName)
     case .initPacket(let name, _), .inFile(let name, _): .lookAtFileInArchive(name)
     case .severalImages: .inspectImage
     case .versionContradicted, .hardwareContradicted: .mendSidecar

@@ -158,6 +158,7 @@ extension FaultReport {
     case .lookAtBeginning: "od -A d -c -N 64 \(file)"
     case .lookAtArchive: "unzip \(Self.isUnreadable(fault) ? "-v" : "-l") \(archive)"
     case .lookAtFileInArchive("manifest.json"): "unzip -p \(archive) manifest.json"
+    case .lookAtFileInArchive("resources.json"): "unzip -p \(archive) resources.json"
     case .lookAtFileInArchive(let name):
       "unzip -p \(archive) \(ShellWords.quote(name)) | od -A d -t x1"
     case .convertWithEsptool: "esptool elf2image \(file)"

@@ -63,9 +63,15 @@ public struct LegacyBootloaderSettings: Hashable, Sendable {
   public var deviceRevision: UInt16 = 0x0001
   /// The id of the SoftDevice in flash, as used in the list of an init packet.
   public var softDevice: UInt16 = 0x0064
-  /// Whether the user of the watch has disabled updates: writes to the Control Point are rejected
-  /// with 0x08.
+  /// Whether the user of the watch has disabled updates and access to files: the services reject
+  /// requests with 0x08.
   public var isDisabled = false
+  /// Whether the user of the watch has permitted updates and access to files only until the next
+  /// restart.
+  public var isEnabledTillReboot = false
+  /// The size of the file system of the watch in bytes; 0 = the firmware has no file service. The
+  /// real watch has 3.3 MiB.
+  public var fileSystemSize = 512 * 1024
   /// The time after the last sizes, init packet, data or validation at which the bootloader resets;
   /// `nil` = the default of the variant: 120 s, or Adafruit's 360 s.
   public var inactivity: Duration?
@@ -126,7 +132,13 @@ extension LegacyBootloaderSettings: KindSettings {
     KindKey("sd", "the SoftDevice in flash", "an id such as 0x64", \.softDevice) {
       halfword($0)
     },
-    KindKey("disabled", "updates are disabled", \.isDisabled),
+    KindKey("disabled", "updates and access to files are disabled", \.isDisabled),
+    KindKey(
+      "till-reboot", "updates and access to files are permitted until the next restart",
+      \.isEnabledTillReboot),
+    KindKey(
+      "files", "the size of the watch's file system", "a size from 16K to 4M such as 512K, or no",
+      \.fileSystemSize, fileSystemSize),
     .inactivity(\.inactivity), .information(\.hasDeviceInformation),
   ]
 
@@ -148,7 +160,17 @@ extension LegacyBootloaderSettings: KindSettings {
     try LegacyFirmware(self, of: parts)
   }
 
+  /// Only the watch has a file system.
+  var dataPages: Int {
+    variant == .infinitime ? fileSystemSize / BoardSettings.pageSize : 0
+  }
+
   private init(_ variant: Variant) { self.variant = variant }
+
+  private static func fileSystemSize(_ text: String) -> Int? {
+    if text == "no" { return 0 }
+    return Quantity.size(text).flatMap { (16 * 1024...4 * 1024 * 1024).contains($0) ? $0 : nil }
+  }
 
   private static func pool(_ text: String) -> Pool? {
     let numbers = text.split(separator: "x", omittingEmptySubsequences: false)

@@ -80,7 +80,8 @@ final class LegacyFirmware: BoardFirmware {
     let image = bootRecord.images[bootRecord.active]
     let random = parts.random.forked(for: 1000 + UInt64(number))
     return Boot(
-      program: makeProgram(bootRecord, entersBootloader: entersBootloader, image, random),
+      program: try makeProgram(
+        bootRecord, entersBootloader: entersBootloader, image, random, isFirstBoot: number == 0),
       isActivation: isNew,
       flashTime: isNew && !hasOneBank ? loader.exchangeTime(image, movesPerPage: 1) : .zero)
   }
@@ -111,17 +112,21 @@ final class LegacyFirmware: BoardFirmware {
   }
 
   private func makeProgram(
-    _ bootRecord: BootRecord, entersBootloader: Bool, _ image: SlotImage, _ random: SeededRandom
-  ) -> any BoardProgram {
+    _ bootRecord: BootRecord, entersBootloader: Bool, _ image: SlotImage, _ random: SeededRandom,
+    isFirstBoot: Bool
+  ) throws(FlashFault) -> any BoardProgram {
     if parts.settings.faults.contains(.badBlock) {
       let bank = hasOneBank ? bootRecord.active : bootRecord.inactive
       parts.weakenPage(of: parts.settings.layout.slot(bank))
     }
     if settings.variant == .infinitime {
+      var settings = settings
+      if settings.isEnabledTillReboot, !isFirstBoot { settings.isDisabled = true }
       return program(
         InfiniTimeReceiver(settings, bootRecord: bootRecord, parts: parts),
         name: parts.applicationName, at: applicationAddress, information(of: image),
-        LocalService.battery(of: parts.settings), random)
+        LocalService.battery(of: parts.settings), random,
+        companion: try fileService(isDisabled: settings.isDisabled, random))
     }
     guard entersBootloader else {
       return LegacyApplication(
@@ -135,12 +140,24 @@ final class LegacyFirmware: BoardFirmware {
 
   private func program(
     _ machine: some DFUMachine, name: String, at address: DeviceAddress,
-    _ information: LocalService?, _ others: [LocalService], _ random: SeededRandom
+    _ information: LocalService?, _ others: [LocalService],
+    _ random: SeededRandom, companion: (any DFUCompanion)? = nil
   ) -> any BoardProgram {
     DFUProgram(
       machine, as: .legacyDFU(of: settings.variant), name: name, address: address,
-      information: information, others: others, receiveMTU: receiveMTU,
+      information: information, others: others, companion: companion, receiveMTU: receiveMTU,
       writesWholeWords: settings.variant == .adafruit, with: parts, random: random)
+  }
+
+  /// Returns the file service of the watch; its files survive every restart.
+  private func fileService(
+    isDisabled: Bool, _ random: SeededRandom
+  ) throws(FlashFault) -> WatchFileService? {
+    guard settings.dataPages > 0 else { return nil }
+    let store = try FlashDataStore(
+      in: parts.flash, at: parts.settings.layout.size, pages: settings.dataPages)
+    let server = WatchFileServer(WatchFileSystem(store), random: random.forked(for: 17))
+    return WatchFileService(server, isDisabled: isDisabled, with: parts)
   }
 
   /// The Device Information Service of Adafruit's bootloader, which differs from the application's

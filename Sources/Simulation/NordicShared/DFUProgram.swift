@@ -11,30 +11,34 @@ final class DFUProgram<Machine: DFUMachine>: BoardProgram {
   private let unit: DFUUnit<Machine>
   private let control: AttributeHandle
   private let keep: @Sendable (Machine) -> Void
+  private let companion: (any DFUCompanion)?
 
   /// - Parameters:
   ///   - information: the Device Information Service, if any.
   ///   - others: further services of an application.
+  ///   - companion: a further service of an application that sends notifications.
   ///   - writesWholeWords: whether the ATT_MTU is chosen so that packets are complete words.
   ///   - keep: called with the final state of the machine.
   init(
     _ machine: Machine, as service: DFUService, name: String, address: DeviceAddress,
-    information: LocalService? = nil, others: [LocalService] = [], receiveMTU: ATTMTU,
-    writesWholeWords: Bool,
+    information: LocalService? = nil, others: [LocalService] = [],
+    companion: (any DFUCompanion)? = nil, receiveMTU: ATTMTU, writesWholeWords: Bool,
     keep: @escaping @Sendable (Machine) -> Void = { _ in }, with parts: BoardParts,
     random: SeededRandom
   ) {
     let unit = DFUUnit(machine, with: parts, random: random)
     let table = AttributeTable(
       services: [.genericAccess(name: name), .genericAttribute()]
-        + (information.map { [$0] } ?? []) + [service.attributes(of: unit)] + others)
+        + (information.map { [$0] } ?? []) + [service.attributes(of: unit)] + others
+        + (companion.map { [$0.attributes] } ?? []))
     let control = table.handle(of: service.control)
-    (self.unit, self.control, self.keep) = (unit, control, keep)
+    (self.unit, self.control, self.keep, self.companion) = (unit, control, keep, companion)
     alteration = writesWholeWords ? WholeWordMTU() : nil
     dataPath = DataPath(handle: table.handle(of: service.packet))
     advertisement = Advertisement(
       id: address.description, name: name, rssi: nil, services: [service.uuid])
     server = GATTServer(table: table, receiveMTU: receiveMTU) { unit.note($0, control: control) }
+    companion?.attach(to: server, table)
   }
 
   // MARK: The main loop
@@ -49,9 +53,21 @@ final class DFUProgram<Machine: DFUMachine>: BoardProgram {
 
   func flashDone(_ isDone: Bool) { unit.flashDone(isDone) }
 
-  var ending: BootEnding? { unit.ending }
+  var ending: BootEnding? { unit.ending ?? companion?.ending }
 
   func leave(_ ending: BootEnding) { keep(unit.machine) }
+}
+
+/// A service that an application offers in addition to DFU, and that sends notifications. Safe to
+/// use from any task.
+protocol DFUCompanion: AnyObject, Sendable {
+  var attributes: LocalService { get }
+
+  /// Connects the service to the server that contains its attributes.
+  func attach(to server: GATTServer, _ table: AttributeTable)
+
+  /// The reason why the service ends the boot; `nil` while it continues.
+  var ending: BootEnding? { get }
 }
 
 /// A service with a Control Point and a Packet characteristic.

@@ -14,7 +14,7 @@ final class SMPFirmware: BoardFirmware {
     /// The name of the firmware loader, in memory that keeps its value through a reset.
     var loaderName: String?
     /// The application's data, which is in memory if the flash has no pages for it.
-    var store: SMPDataStore
+    var store: FlashDataStore
     var realTimeClock: SMPServer.RealTimeClock?
   }
 
@@ -50,8 +50,8 @@ final class SMPFirmware: BoardFirmware {
 
   private static func store(
     _ settings: SMPServerSettings, of parts: BoardParts
-  ) throws(FlashFault) -> SMPDataStore {
-    try SMPDataStore(
+  ) throws(FlashFault) -> FlashDataStore {
+    try FlashDataStore(
       in: parts.flash, at: parts.settings.layout.size * settings.imageCount,
       pages: settings.dataPages)
   }

@@ -9,37 +9,37 @@ struct SMPOpenFile: Sendable {
   /// unknown.
   var length = 0
   /// The content so far, without `tail`.
-  private(set) var stored: SMPDataStore.File
+  private(set) var stored: FlashDataStore.File
   /// The bytes after the last complete page.
   private var tail: [UInt8] = []
 
   /// Opens a file for reading.
-  init(reading path: String, _ file: SMPDataStore.File) {
+  init(reading path: String, _ file: FlashDataStore.File) {
     (self.path, isUpload, stored, length) = (path, false, file, file.size)
   }
 
   /// Opens a file for writing at its end. The last page is written again to another page if it is
   /// not full, because flash is written only once.
   init(
-    writing path: String, _ file: SMPDataStore.File, in store: SMPDataStore
+    writing path: String, _ file: FlashDataStore.File, in store: FlashDataStore
   ) throws(FlashFault) {
     (self.path, isUpload) = (path, true)
     let full = file.size / store.pageSize
-    stored = SMPDataStore.File(
+    stored = FlashDataStore.File(
       size: full * store.pageSize, pages: Array(file.pages.prefix(full)))
     tail = try store.read(file, from: stored.size, atMost: store.pageSize)
   }
 
   /// Discards the content. The offset stays.
   mutating func truncate() {
-    stored = SMPDataStore.File()
+    stored = FlashDataStore.File()
     tail = []
   }
 
   /// Appends data, and returns the operations for the pages that are complete.
   mutating func append(
-    _ data: [UInt8], in store: SMPDataStore
-  ) throws(SMPDataStore.Full) -> [FlashOperation] {
+    _ data: [UInt8], in store: FlashDataStore
+  ) throws(FlashDataStore.Full) -> [FlashOperation] {
     tail += data
     var operations: [FlashOperation] = []
     while tail.count >= store.pageSize {
@@ -51,8 +51,8 @@ struct SMPOpenFile: Sendable {
 
   /// Returns the complete content, and the operations for its last page.
   mutating func finish(
-    in store: SMPDataStore
-  ) throws(SMPDataStore.Full) -> (SMPDataStore.File, [FlashOperation]) {
+    in store: FlashDataStore
+  ) throws(FlashDataStore.Full) -> (FlashDataStore.File, [FlashOperation]) {
     guard !tail.isEmpty else { return (stored, []) }
     let operations = try writePage(tail, in: store)
     tail = []
@@ -60,8 +60,8 @@ struct SMPOpenFile: Sendable {
   }
 
   private mutating func writePage(
-    _ content: [UInt8], in store: SMPDataStore
-  ) throws(SMPDataStore.Full) -> [FlashOperation] {
+    _ content: [UInt8], in store: FlashDataStore
+  ) throws(FlashDataStore.Full) -> [FlashOperation] {
     let (page, operations) = try store.writing(content, besides: stored.pages)
     stored.pages.append(page)
     stored.size += content.count

@@ -69,7 +69,7 @@ extension SMPServer {
     guard var file = openFile else { return [] }
     openFile = nil
     guard file.isUpload else { return [] }
-    do throws(SMPDataStore.Full) {
+    do throws(FlashDataStore.Full) {
       let (content, operations) = try file.finish(in: store)
       return operations + (try store.store(content, at: file.path))
     } catch {
@@ -134,7 +134,7 @@ extension SMPServer {
     }
     if !part.data.isEmpty {
       if part.offset == 0, stored != 0 { file.truncate() }
-      do throws(SMPDataStore.Full) {
+      do throws(FlashDataStore.Full) {
         operations += try file.append(part.data, in: store)
       } catch {
         openFile = file

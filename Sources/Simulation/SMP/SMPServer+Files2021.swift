@@ -43,7 +43,7 @@ extension SMPServer {
     guard !part.data.isEmpty else { return [] }
     var file = try open(part.name)
     if part.offset == 0 { file.truncate() }
-    do throws(SMPDataStore.Full) {
+    do throws(FlashDataStore.Full) {
       let written = try file.append(part.data, in: store)
       let (content, rest) = try file.finish(in: store)
       return written + rest + (try store.store(content, at: part.name))

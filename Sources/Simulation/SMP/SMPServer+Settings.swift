@@ -59,7 +59,7 @@ extension SMPServer {
   private mutating func save(
     _ values: [String: [UInt8]]
   ) throws(SMPServerRefusal) -> [FlashOperation] {
-    do throws(SMPDataStore.Full) { return try store.store(values) } catch {
+    do throws(FlashDataStore.Full) { return try store.store(values) } catch {
       throw .settings(.unknown)
     }
   }

@@ -53,7 +53,7 @@ struct SMPServer: Sendable {
   var unsavedName: String?
   var savedName: String?
   /// The application's data in flash.
-  var store: SMPDataStore
+  var store: FlashDataStore
   var openFile: SMPOpenFile?
   /// The number of requests to the file group, to detect a time without requests.
   var fileUses = 0
@@ -71,7 +71,7 @@ struct SMPServer: Sendable {
 
   init(
     _ settings: SMPServerSettings, images: [BootedImage], isRecovery: Bool,
-    misbehavior: SMPMisbehavior, store: SMPDataStore, parts: BoardParts
+    misbehavior: SMPMisbehavior, store: FlashDataStore, parts: BoardParts
   ) {
     self.settings = settings
     self.images = images

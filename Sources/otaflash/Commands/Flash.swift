@@ -26,6 +26,10 @@ struct Flash: DeviceCommand {
       when it is complete and valid; other builds are reported and skipped. With --monitor, the \
       console of the device is shown after the update, and while --watch waits; see otaflash \
       console.
+
+      --resources stores the fonts and pictures of InfiniTime in the watch after the firmware. \
+      The package of resources can also be given in place of the image. Each file is read back; \
+      files that the watch has already are not sent again.
       """)
 
   private static let formats = (FirmwareImage.Format.allCases.map(\.row.title) + ["ZIP package"])
@@ -107,6 +111,14 @@ struct Flash: DeviceCommand {
   @Flag(name: .long, help: "Show the console of the device after the update.")
   var monitor = false
 
+  @Option(
+    name: .long,
+    help: ArgumentHelp(
+      "The package with the resources of InfiniTime, sent after the firmware.",
+      valueName: "file"),
+    completion: .file())
+  var resources: String?
+
   @OptionGroup var console: ConsoleOptions
   @OptionGroup var patches: DeltaOptions
   @OptionGroup var telink: TelinkArguments
@@ -125,7 +137,7 @@ struct Flash: DeviceCommand {
   var captureFile: OutputFile? { capture.file }
   var inputFiles: [String] {
     ImageSource.files(of: image)
-      + [keyFile, signer.key, patches.base, patches.patch].compactMap(\.self)
+      + [keyFile, signer.key, patches.base, patches.patch, resources].compactMap(\.self)
   }
 
   private static let mtuRange = 23...517
@@ -145,6 +157,9 @@ struct Flash: DeviceCommand {
     guard !watch || image != ImageFile.standardInput else {
       throw ValidationError("--watch requires a file; standard input has no builds")
     }
+    guard resources == nil || !(watch || monitor) else {
+      throw ValidationError("--resources cannot be combined with --watch or --monitor")
+    }
   }
 
   func perform(in session: Session) async throws(CommandFault) -> Ending {
@@ -154,7 +169,13 @@ struct Flash: DeviceCommand {
     if watch, let device = target.device {
       return try await FlashLoop(command: self, session: session).run(on: device)
     }
+    if resources == nil, !monitor, ResourceSource.recognizes(image) {
+      return try await sendOnlyResources(in: session)
+    }
     let firmware = try firmware(in: session)
+    let resources = try resources.map { path throws(CommandFault) in
+      try ResourceSource.load(path)
+    }
     guard let device = target.device else {
       return try await DeviceChoice(package: firmware, session: session).ending()
     }
@@ -162,6 +183,9 @@ struct Flash: DeviceCommand {
     announce(firmware, in: session)
     let console = try monitor ? ConsoleRun(console, in: session) : nil
     let (destination, records) = try await resolve(device, in: session)
+    if let resources {
+      return try await send(firmware, resources, options, to: destination, records, in: session)
+    }
     guard let console else {
       let result = try await send(firmware, options, to: destination, records, in: session)
       report(result, of: firmware, in: session)

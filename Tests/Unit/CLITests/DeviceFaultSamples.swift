@@ -304,7 +304,7 @@ extension FaultSamples {
       .mcuboot(.secondHash(offset: 72)), .telink(.trailerMissing(found: 64)), .oad(.notProcessed),
       .zip(.notAnArchive),
       .suota(.completeFlash(imageOffset: 0x4000)),
-      .manifest(.unknownKind),
+      .manifest(.unknownKind), .resources(.listMissing),
       .initPacket(file: "it's.dat", .empty), .inFile("a b.bin", .empty), .severalImages(2),
       .descriptorDamaged(offset: 64), .descriptorLayoutUnknown(9, offset: 64),
       .descriptorsDiffer(firstOffset: 1, secondOffset: 2),
@@ -347,6 +347,7 @@ extension FaultSamples {
     case .telink: 19
     case .suota: 20
     case .oad: 21
+    case .resources: 22
     }
   }
 }

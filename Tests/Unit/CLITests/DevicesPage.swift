@@ -42,7 +42,10 @@ extension ServedDevice {
       "PineTime with InfiniTime", .nordicLegacy, "pinetime-mcuboot-app-dfu-1.15.0.zip",
       on: "name:InfiniTime", .simulatorFromSource,
       "Packets have 20 bytes (about 4 kB/s). Validate the new version on the watch, or the next "
-        + "restart reverts it. An interrupted transfer starts over."),
+        + "restart reverts it. An interrupted transfer starts over. Add `--resources "
+        + "infinitime-resources-1.15.0.zip` for fonts and pictures; their transfer resumes. "
+        + "Newer versions require permission in Settings, Over-the-air; choose Enabled, because "
+        + "'Till reboot' ends before the resources are sent."),
     ServedDevice(
       "Bangle.js, Puck.js, Pixl.js and other Espruino boards", .nordicSecure,
       "espruino_2v24_banglejs2.zip", on: "name:DfuTarg", .simulatorFromSource,

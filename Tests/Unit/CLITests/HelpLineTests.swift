@@ -25,7 +25,7 @@ import Testing
     covers(Samples.files.map(Samples.place), 6, "FileFault")
     covers(Samples.proofs.map(Samples.place), 9, "ProofFault")
     covers(Samples.imageFiles.map(Samples.place), 6, "ImageFileFault")
-    covers(Samples.firmware.map(Samples.place), 22, "FirmwareFault")
+    covers(Samples.firmware.map(Samples.place), 23, "FirmwareFault")
   }
 }
 

@@ -16,7 +16,7 @@ import Testing
     ],
     "Firmware": [
       "Bytes", "Addresses", "Identity", "Text", "IntelHex", "SRecord", "UF2", "ELF", "Zip",
-      "Manifest", "NordicDFU", "MCUboot", "ESP", "GBL", "Telink", "SUOTA", "TIOAD",
+      "Manifest", "Resources", "NordicDFU", "MCUboot", "ESP", "GBL", "Telink", "SUOTA", "TIOAD",
       "Microbit", "Image", "Package", "Verification",
     ],
     "Delta": ["Format", "Addresses", "Matching", "Codecs", "Patch", "Plan"],
@@ -32,7 +32,7 @@ import Testing
     "Update": [
       "Report", "Contract", "LifeCycle", "Patches", "OTAService", "SMP", "NordicShared",
       "NordicSecure", "NordicLegacy", "Espressif", "SiliconLabs", "Telink", "SUOTA", "TIOAD",
-      "Microbit", "Procedures",
+      "Microbit", "FileTransfer", "Procedures",
     ],
     "State": [""],
     "Foundation": [""],
@@ -78,7 +78,7 @@ import Testing
     ],
     "Update": [
       "OTAService", "SMP", "NordicSecure", "NordicLegacy", "Espressif", "SiliconLabs", "Telink",
-      "SUOTA", "TIOAD", "Microbit",
+      "SUOTA", "TIOAD", "Microbit", "FileTransfer",
     ],
     "Simulation": [
       "OTAReceiver", "SMP", "NordicSecure", "NordicLegacy", "Espressif", "SiliconLabs", "Telink",

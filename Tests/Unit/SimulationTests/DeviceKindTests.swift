@@ -23,11 +23,12 @@ import Testing
   @Test func everyKeyOfTheLegacyBootloaderIsParsed() throws {
     let profile = try SimulationProfile(
       parsing: "nordic-legacy?variant=infinitime&entry=button&type=2&revision=3&sd=0x65"
-        + "&disabled=yes&inactivity=5s&information=no")
+        + "&disabled=yes&till-reboot=yes&files=64K&inactivity=5s&information=no")
     var settings = LegacyBootloaderSettings()
     (settings.variant, settings.entry) = (.infinitime, .button)
     (settings.deviceType, settings.deviceRevision, settings.softDevice) = (2, 3, 0x65)
     (settings.isDisabled, settings.inactivity) = (true, .seconds(5))
+    (settings.isEnabledTillReboot, settings.fileSystemSize) = (true, 65_536)
     settings.hasDeviceInformation = false
     #expect(profile.device == .legacyBootloader(settings))
   }

@@ -7,7 +7,7 @@ import OtaflashWire
 /// new content when the file is closed. After a loss of power, a file that was open has its
 /// previous content. Each of two pages contains a directory; the page with the higher sequence
 /// number is valid.
-struct SMPDataStore: Sendable {
+struct FlashDataStore: Sendable {
   struct File: Equatable, Sendable {
     var size = 0
     /// The indices of the pages with the content.
@@ -99,6 +99,23 @@ struct SMPDataStore: Sendable {
       files[path] = former
       throw error
     }
+  }
+
+  /// Replaces the list of files, and returns the operations that store the directory.
+  mutating func replaceFiles(by files: [String: File]) throws(Full) -> [FlashOperation] {
+    let former = self.files
+    self.files = files
+    do throws(Full) {
+      return try storeDirectory()
+    } catch {
+      self.files = former
+      throw error
+    }
+  }
+
+  /// The number of pages that contain neither files nor the directory.
+  var freePages: Int {
+    max(0, pageCount - Self.directoryPages - files.values.reduce(0) { $0 + $1.pages.count })
   }
 
   /// Replaces the saved settings, and returns the operations that store the directory.
