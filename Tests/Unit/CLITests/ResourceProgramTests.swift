@@ -60,7 +60,7 @@ import Testing
     #expect(run.end().status == SIGKILL)
     let resumed = try program.run(words)
     #expect(resumed.status == 0, "\(resumed.errors)")
-    #expect(resumed.output.contains(/sent and read back, resumed from [1-9],?[0-9]+, in /))
+    #expect(resumed.output.contains(", resumed from "), "\(resumed.output)")
     #expect(resumed.errors.contains("resume from "), "\(resumed.errors)")
   }
 
