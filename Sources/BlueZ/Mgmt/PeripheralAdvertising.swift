@@ -31,9 +31,10 @@ public struct PeripheralAdvertising: Equatable, Sendable {
     let untilRemoved = UInt16(0).bytes
     let service = Self.structure(0x07, service.littleEndian128)
     let name = Self.structure(0x09, Array(name.utf8))
-    return [Self.instance] + UInt16(truncatingIfNeeded: Self.flags).bytes
-      + UInt16(Self.flags >> 16).bytes + UInt16(0).bytes + untilRemoved
-      + [UInt8(service.count), UInt8(name.count)] + service + name
+    let flags = UInt16(truncatingIfNeeded: Self.flags).bytes + UInt16(Self.flags >> 16).bytes
+    let times = UInt16(0).bytes + untilRemoved
+    let lengths = [UInt8(service.count), UInt8(name.count)]
+    return [Self.instance] + flags + times + lengths + service + name
   }
 
   /// Returns a structure with length, type and data (Core Specification Supplement, Part A, 1.1 and

@@ -64,7 +64,7 @@ package struct DeviceChoice: Sendable {
   /// Returns the arguments of the command line with the device.
   package static func words(_ words: [String], naming id: String) -> [String] {
     let end = words.firstIndex(of: "--") ?? words.endIndex
-    return words[..<end] + ["-d", id] + words[end...]
+    return Array(words[..<end]) + ["-d", id] + Array(words[end...])
   }
 
   // MARK: Without a terminal

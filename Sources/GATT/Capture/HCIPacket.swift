@@ -26,11 +26,13 @@ struct HCIPacket: Equatable, Sendable {
     let supervision = facts.supervisionTimeout.map {
       UInt16(clamping: Int($0 / .milliseconds(10)))
     }
-    return HCIPacket(
-      event: 0x3E,
-      [subevent, success] + handle.littleEndianBytes + [central, peer.isRandom ? 1 : 0]
-        + peer.littleEndian + (interval ?? 0).littleEndianBytes + latency.littleEndianBytes
-        + (supervision ?? 0).littleEndianBytes + [accuracy])
+    let status: [UInt8] = [subevent, success] + handle.littleEndianBytes
+    let address: [UInt8] = [central, peer.isRandom ? 1 : 0] + peer.littleEndian
+    let timing: [[UInt8]] = [
+      (interval ?? 0).littleEndianBytes, latency.littleEndianBytes,
+      (supervision ?? 0).littleEndianBytes, [accuracy],
+    ]
+    return HCIPacket(event: 0x3E, status + address + Array(timing.joined()))
   }
 
   /// Returns Disconnection Complete (7.7.5).

@@ -7,7 +7,7 @@
 package func shielded<Value: Sendable>(
   _ body: @escaping @Sendable () async -> Value
 ) async -> Value {
-  let executor = withUnsafeCurrentTask { $0?.unownedTaskExecutor?.asTaskExecutor() }
+  let executor = currentTaskExecutor()
   return await Task(executorPreference: executor) { await body() }.value
 }
 
@@ -72,7 +72,7 @@ package final class HeldService: Sendable {
   private let task: Task<Void, Never>
 
   package init(_ service: @escaping @Sendable () async -> Void) {
-    let executor = withUnsafeCurrentTask { $0?.unownedTaskExecutor?.asTaskExecutor() }
+    let executor = currentTaskExecutor()
     task = Task(executorPreference: executor) { await service() }
   }
 
@@ -80,4 +80,15 @@ package final class HeldService: Sendable {
 
   /// Waits until `service` has returned.
   package func ended() async { await task.value }
+}
+
+/// Returns the preferred executor of the current task.
+private func currentTaskExecutor() -> (any TaskExecutor)? {
+  let unowned = withUnsafeCurrentTask { $0?.unownedTaskExecutor }
+  #if compiler(>=6.3)
+  return unowned?.asTaskExecutor()
+  #else
+  // The method is internal in Swift 6.2. It converts the reference in the same way.
+  return unowned.flatMap { unsafeBitCast($0, to: (any TaskExecutor)?.self) }
+  #endif
 }

@@ -6,7 +6,7 @@ final class Shared<Value>: Sendable {
 
   init(_ value: sending Value) { self.value = Mutex(value) }
 
-  func withLock<Result: Sendable>(_ body: (inout sending Value) -> Result) -> Result {
-    value.withLock { body(&$0) }
+  func withLock<Result: Sendable>(_ body: (inout sending Value) -> sending Result) -> Result {
+    value.withLock(body)
   }
 }

@@ -55,10 +55,10 @@ struct EspressifImage {
       let bytes = Array(value.utf8.prefix(textSize - 1))
       return bytes + [UInt8](repeating: 0, count: textSize - bytes.count)
     }
-    let description =
-      descriptionMagic.littleEndianBytes + secureVersion.littleEndianBytes
-      + [UInt8](repeating: 0, count: 8) + text(version) + text(project)
-      + [UInt8](repeating: 0, count: 32) + text("v5.5") + [UInt8](repeating: 0, count: 112)
+    var description = descriptionMagic.littleEndianBytes + secureVersion.littleEndianBytes
+    description += [UInt8](repeating: 0, count: 8) + text(version) + text(project)
+    description += [UInt8](repeating: 0, count: 32) + text("v5.5")
+    description += [UInt8](repeating: 0, count: 112)
     let code = body + [UInt8](repeating: 0, count: (4 - body.count % 4) % 4)
     let segments: [(address: UInt32, bytes: [UInt8])] = [
       (0x3C00_0020, description), (0x4200_0020, code),

@@ -95,12 +95,11 @@ struct MicrobitSample: Sendable {
       id: 3, kind: 0, page: scriptStart / board.pageSize,
       length: Self.fileSystemPages * board.pageSize, hash: [UInt8](repeating: 0, count: 8))
     let rows = softDevice + runtime + files
-    let header =
-      UInt32(0x597F_30FE).littleEndianBytes + UInt16(1).littleEndianBytes
-      + UInt16(rows.count).littleEndianBytes + UInt16(3).littleEndianBytes
-      + UInt16(board.pageSize.trailingZeroBitCount).littleEndianBytes
-      + UInt32(0xC1B1_D79D).littleEndianBytes
-    return rows + header
+    let fields: [UInt16] = [
+      1, UInt16(rows.count), 3, UInt16(board.pageSize.trailingZeroBitCount),
+    ]
+    let header = UInt32(0x597F_30FE).littleEndianBytes + fields.flatMap(\.littleEndianBytes)
+    return rows + header + UInt32(0xC1B1_D79D).littleEndianBytes
   }
 
   private func row(id: UInt8, kind: UInt8, page: Int, length: Int, hash: [UInt8]) -> [UInt8] {

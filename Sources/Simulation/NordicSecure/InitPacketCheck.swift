@@ -42,8 +42,8 @@ struct InitPacketCheck: Sendable {
   private static func isSignature(_ bytes: [UInt8], of data: [UInt8], by key: [UInt8]) -> Bool {
     guard bytes.count == 64 else { return false }
     do {
-      let bigEndian = bytes[..<32].reversed() + bytes[32...].reversed()
-      let signature = try P256.Signing.ECDSASignature(rawRepresentation: Array(bigEndian))
+      let bigEndian: [UInt8] = Array(bytes[..<32].reversed()) + Array(bytes[32...].reversed())
+      let signature = try P256.Signing.ECDSASignature(rawRepresentation: bigEndian)
       return try P256.Signing.PublicKey(rawRepresentation: key).isValidSignature(
         signature, for: data)
     } catch {

@@ -24,7 +24,7 @@ package enum SampleKey {
   package static func signature(of initCommand: [UInt8]) -> [UInt8] {
     do {
       let signature = Array(try privateKey.signature(for: initCommand).rawRepresentation)
-      return signature[..<32].reversed() + signature[32...].reversed()
+      return Array(signature[..<32].reversed()) + Array(signature[32...].reversed())
     } catch {
       preconditionFailure("the sample key does not sign: \(error)")
     }

@@ -261,8 +261,8 @@ extension ReceiverMachine {
     if kind.patchLevel < 2 { answer[2] &= ~4 }
     if kind.patchLevel < 3 { answer[4] &= ~1 }
     guard kind.base == .former, former.size > 0 else { return answer }
-    return answer[..<11] + former.size.littleEndianBytes + former.crc32.littleEndianBytes
-      + answer[19...]
+    let state = former.size.littleEndianBytes + former.crc32.littleEndianBytes
+    return Array(answer[..<11]) + state + Array(answer[19...])
   }
 
   private func read(_ start: Int, _ size: Int, to: UnsafeMutablePointer<UInt8>?) -> Bool {

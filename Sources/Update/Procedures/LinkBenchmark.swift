@@ -55,7 +55,10 @@ public struct LinkBenchmark: Sendable {
     /// The size in bytes of the ATT PDU of one data write.
     public var pduSize: Int { chunk + OTAService.dataHeaderSize + 3 }
     /// The rate in acknowledged bytes per second.
-    public var bytesPerSecond: Double { Double(bytes) / (took / .seconds(1)) }
+    public var bytesPerSecond: Double {
+      let seconds: Double = took / .seconds(1)
+      return Double(bytes) / seconds
+    }
   }
 
   /// The announced version. A sink ignores this version, and no rule refuses it.
