@@ -222,7 +222,8 @@ package struct LiveTable: Sendable {
   private func legend(hidden: Int, in style: Style) -> Line {
     if let filter {
       let found = "\(Text.grouped(visible.count)) of " + Text.counted(rows.count, "device")
-      return style.dim("  filter: ") + filter + style.dim("   \(found)   Esc clears the filter")
+      let end = style.dim("   \(found)   Esc clears the filter")
+      return style.dim("  filter: ") + Line(filter) + end
     }
     let keys =
       style.unicode

@@ -131,7 +131,11 @@ import Testing
           .declined(.upload, .noSpace(free: 399, needed: 400, path: "/otaflash.part"))))
   }
 
-  @Test(arguments: [([1, 0], true), ([3, 0], true), ([4], false), ([], false)] as [([UInt8], Bool)])
+  private static let otherVersions: [(bytes: [UInt8], isVersion: Bool)] = [
+    ([1, 0], true), ([3, 0], true), ([4], false), ([], false),
+  ]
+
+  @Test(arguments: otherVersions)
   func otherVersionsAreRefused(_ version: [UInt8], _ isVersion: Bool) throws {
     let result = try store(version: version) { _ in [] }
     switch result {
@@ -149,13 +153,13 @@ import Testing
       let result = try store { request in
         random.withLock { random in
           let kind: [UInt8] = [0x11, 0x21, 0x31, 0x41, 0x61]
-          let answer =
-            Bool.random(using: &random)
-            ? [kind[Int.random(in: 0..<5, using: &random)], UInt8.random(in: 0...3, using: &random)]
-              + [0, 0] + request[4...].prefix(4)
-              + random.bytes(count: Int.random(in: 0...40, using: &random))
-            : random.bytes(count: Int.random(in: 0...60, using: &random))
-          return [answer]
+          guard Bool.random(using: &random) else {
+            return [random.bytes(count: Int.random(in: 0...60, using: &random))]
+          }
+          let command = kind[Int.random(in: 0..<5, using: &random)]
+          let status = UInt8.random(in: 0...3, using: &random)
+          let rest = random.bytes(count: Int.random(in: 0...40, using: &random))
+          return [[command, status, 0, 0] + Array(request[4...].prefix(4)) + rest]
         }
       }
       if case .success = result { Issue.record("seed \(seed)") }
