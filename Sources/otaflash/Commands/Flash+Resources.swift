@@ -37,12 +37,12 @@ extension Flash {
     _ records: StateStore, in session: Session
   ) async throws(CommandFault) -> Ending {
     let limit = timeLimit?.duration
-    let began = ContinuousClock.now
+    let began = destination.clock.now
     return try await destination.serving { (device) async throws(CommandFault) in
       let result = try await send(firmware, options, to: device, records, in: session)
       session.updates.end(ok: true)
       report(result, of: firmware, in: session)
-      let left = limit.map { max(.milliseconds(1), $0 - (ContinuousClock.now - began)) }
+      let left = limit.map { max(.milliseconds(1), $0 - began.duration(to: device.clock.now)) }
       let job = ResourceJob(
         package: resources, destination: device, limit: left, session: session)
       _ = try await job.run(resourceOptions)
