@@ -46,8 +46,10 @@ final class WatchFileService: DFUCompanion {
             read: { [isDisabled] _ in
               isDisabled ? .failure(.insufficientAuthorization) : .success([])
             },
-            write: { [self] bytes, context in
-              await received(bytes, limit: context.mtu.bytes - 3)
+            // The service contains the server, which contains the attributes.
+            write: { [weak self] bytes, context in
+              guard let self else { return .unlikelyError }
+              return await received(bytes, limit: context.mtu.bytes - 3)
             })),
       ])
   }
