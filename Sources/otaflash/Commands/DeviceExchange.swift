@@ -5,8 +5,6 @@ import OtaflashUpdate
 
 /// Short exchanges with one device, such as reading a setting.
 extension DeviceSelector {
-  private static let tickInterval = Duration.milliseconds(250)
-
   /// Runs an exchange with the device, and refreshes the display meanwhile.
   ///
   /// - Parameter isExclusive: whether the exchange changes the device, so that no other process may
@@ -19,9 +17,7 @@ extension DeviceSelector {
       self, in: session, tuning: link?.tuning(else: .flashing),
       isTuningExplicit: link?.asksForSomething ?? false)
     let lock = isExclusive ? try destination.lock() : nil
-    let result = await withService(
-      { while await Pause.sleep(for: Self.tickInterval) { session.updates.tick() } }
-    ) { () async -> Result<Value, UpdateFault> in
+    let (result, _) = await session.displaying { () async -> Result<Value, UpdateFault> in
       await destination.withDevice {
         do throws(UpdateFault) {
           return .success(try await body(destination.dialer, destination.clock))

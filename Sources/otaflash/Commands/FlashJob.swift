@@ -3,16 +3,8 @@ import OtaflashDevices
 import OtaflashFirmware
 import OtaflashUpdate
 
-/// One update, together with the refresh of its display and its time limit.
+/// One update.
 struct FlashJob: Sendable {
-  private enum Part: Sendable {
-    case update(Result<UpdateResult, UpdateFault>)
-    case timeIsUp
-    case display
-  }
-
-  private static let tickInterval = Duration.milliseconds(250)
-
   let package: FirmwarePackage
   let destination: ResolvedDevice
   let notebook: JournalWriter
@@ -21,26 +13,7 @@ struct FlashJob: Sendable {
   var observe: @Sendable (UpdateEvent) -> Void = { _ in }
 
   func run(_ options: UpdateOptions) async throws(CommandFault) -> UpdateResult {
-    let (result, isLate) = await withTaskGroup(
-      of: Part.self, returning: (Result<UpdateResult, UpdateFault>, isLate: Bool).self
-    ) { group in
-      group.addTask { .update(await update(options)) }
-      group.addTask { await display() }
-      if let limit { group.addTask { await wait(limit) } }
-      var isLate = false
-      for await part in group {
-        switch part {
-        case .update(let result):
-          group.cancelAll()
-          return (result, isLate)
-        case .timeIsUp:
-          isLate = true
-          group.cancelAll()
-        case .display: break
-        }
-      }
-      preconditionFailure("the update ended without a result")
-    }
+    let (result, isLate) = await session.displaying(atMost: limit) { await update(options) }
     switch result {
     case .success(let result):
       if result.outcome != .wouldFlash { notebook.done() }
@@ -71,14 +44,5 @@ struct FlashJob: Sendable {
         return .failure(error)
       }
     }
-  }
-
-  private func display() async -> Part {
-    while await Pause.sleep(for: Self.tickInterval) { session.updates.tick() }
-    return .display
-  }
-
-  private func wait(_ limit: Duration) async -> Part {
-    await Pause.sleep(for: limit) ? .timeIsUp : .display
   }
 }

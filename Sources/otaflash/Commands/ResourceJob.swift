@@ -3,16 +3,8 @@ import OtaflashDevices
 import OtaflashFirmware
 import OtaflashUpdate
 
-/// One transfer of resources, together with the refresh of its display and its time limit.
+/// One transfer of resources.
 struct ResourceJob: Sendable {
-  private enum Part: Sendable {
-    case transfer(Result<ResourceUpdate.Outcome, UpdateFault>)
-    case timeIsUp
-    case display
-  }
-
-  private static let tickInterval = Duration.milliseconds(250)
-
   let package: ResourcePackage
   let destination: ResolvedDevice
   let limit: Duration?
@@ -24,11 +16,10 @@ struct ResourceJob: Sendable {
     session.console.note(
       "\(package.name)  \(Text.counted(package.files.count, "file")), \(size) B")
     let lock = try destination.lock()
+    let (result, isLate) = await session.displaying(atMost: limit) { await transfer(options) }
     let outcome: ResourceUpdate.Outcome
-    do throws(UpdateFault) {
-      outcome = try await transfer(options).get()
-    } catch {
-      throw .update(error)
+    do throws(UpdateFault) { outcome = try result.get() } catch {
+      throw .update(isLate ? error.ended(by: limit ?? .zero) : error)
     }
     lock.release()
     session.updates.end(ok: true)
@@ -39,31 +30,6 @@ struct ResourceJob: Sendable {
   private func transfer(
     _ options: UpdateOptions
   ) async -> Result<ResourceUpdate.Outcome, UpdateFault> {
-    await withTaskGroup(
-      of: Part.self, returning: Result<ResourceUpdate.Outcome, UpdateFault>.self
-    ) { group in
-      group.addTask { .transfer(await result(options)) }
-      group.addTask { await display() }
-      if let limit { group.addTask { await Pause.sleep(for: limit) ? .timeIsUp : .display } }
-      var isLate = false
-      for await part in group {
-        switch part {
-        case .transfer(let result):
-          group.cancelAll()
-          return result.mapError { isLate ? $0.ended(by: limit ?? .zero) : $0 }
-        case .timeIsUp:
-          isLate = true
-          group.cancelAll()
-        case .display: break
-        }
-      }
-      preconditionFailure("the transfer ended without a result")
-    }
-  }
-
-  private func result(
-    _ options: UpdateOptions
-  ) async -> Result<ResourceUpdate.Outcome, UpdateFault> {
     let update = ResourceUpdate(package, options: options) { session.updates.observe($0) }
     return await destination.withDevice {
       do throws(UpdateFault) {
@@ -72,11 +38,6 @@ struct ResourceJob: Sendable {
         return .failure(error)
       }
     }
-  }
-
-  private func display() async -> Part {
-    while await Pause.sleep(for: Self.tickInterval) { session.updates.tick() }
-    return .display
   }
 
   // MARK: Output
