@@ -113,7 +113,10 @@ func flash(
         for (index, package) in packages.enumerated() {
           let update = FirmwareUpdate(package: package, options: settings) { log.note($0) }
           let limit = index == 0 ? cancelAfter : nil
-          results.append(await outcome(of: update, on: dialer, clock, limit))
+          results.append(
+            await outcome(before: limit, on: clock) { () async throws(UpdateFault) in
+              try await update.run(on: dialer, clock: clock)
+            })
         }
         return results
       }
@@ -129,13 +132,14 @@ func flash(
 }
 
 /// - Parameter limit: the time at which the update is cancelled; the final fault is returned.
-private func outcome(
-  of update: FirmwareUpdate, on dialer: Dialer, _ clock: any LinkClock, _ limit: Duration?
-) async -> Result<UpdateResult, UpdateFault> {
-  await withTaskGroup(of: Result<UpdateResult, UpdateFault>?.self) { group in
+func outcome<Value: Sendable>(
+  before limit: Duration?, on clock: any LinkClock,
+  _ update: @escaping @Sendable () async throws(UpdateFault) -> Value
+) async -> Result<Value, UpdateFault> {
+  await withTaskGroup(of: Result<Value, UpdateFault>?.self) { group in
     group.addTask {
       do throws(UpdateFault) {
-        return .success(try await update.run(on: dialer, clock: clock))
+        return .success(try await update())
       } catch {
         return .failure(error)
       }

@@ -89,36 +89,13 @@ struct Watch {
         let dialer = Dialer(at: { (place) async throws(ConnectFault) -> any Link in
           CutLink(try await board.dial(at: place), counter)
         })
-        return await Self.outcome(of: update, on: dialer, clock, limit)
+        return await outcome(before: limit, on: clock) { () async throws(UpdateFault) in
+          try await update.run(on: dialer, clock: clock)
+        }
       }
     }
     return Run(
       result: result, pdus: counter.pdus, events: log.all, elapsed: timeline.clock.now.elapsed)
-  }
-
-  private static func outcome(
-    of update: ResourceUpdate, on dialer: Dialer, _ clock: any LinkClock, _ limit: Duration?
-  ) async -> Result<ResourceUpdate.Outcome, UpdateFault> {
-    await withTaskGroup(of: Result<ResourceUpdate.Outcome, UpdateFault>?.self) { group in
-      group.addTask {
-        do throws(UpdateFault) {
-          return .success(try await update.run(on: dialer, clock: clock))
-        } catch {
-          return .failure(error)
-        }
-      }
-      if let limit {
-        group.addTask {
-          _ = await clock.pause(for: limit)
-          return nil
-        }
-      }
-      for await part in group {
-        group.cancelAll()
-        if let part { return part }
-      }
-      preconditionFailure("the transfer ended without a result")
-    }
   }
 
   /// The files of the watch, read from its flash without the host's code.
