@@ -101,38 +101,5 @@ package enum ServerConfiguration {
 
   /// Returns the text in quotes. Subjects and names contain neither quotes nor backslashes.
   private static func quoted(_ text: String) -> String { "\"\(text)\"" }
-
-  // MARK: The server
-
-  /// Returns the configuration file of one server, which an operator completes.
-  ///
-  /// - Parameters:
-  ///   - accounts: the path of the generated file, relative to this file.
-  ///   - certificate: the path of the server's certificate chain (PEM).
-  ///   - key: the path of the server's private key (PEM).
-  ///   - store: the folder of the streams.
-  package static func server(
-    accounts: String, certificate: String, key: String, store: String
-  ) -> String {
-    """
-    # A server for campaigns over many sites. Clients verify the name in the server's certificate.
-    listen: "0.0.0.0:4222"
-    jetstream {
-      store_dir: \(quoted(store))
-      # On servers 2.10 and later, enable this line to flush each message before the server
-      # confirms the message; otherwise a power failure can lose the messages of two minutes.
-      # sync_interval: always
-    }
-    tls {
-      cert_file: \(quoted(certificate))
-      key_file: \(quoted(key))
-      # To require client certificates, enable these lines:
-      # verify: true
-      # ca_file: "clients.pem"
-    }
-    include \(quoted(accounts))
-
-    """
-  }
 }
 #endif
