@@ -51,16 +51,12 @@ package struct CampaignSubmission: Sendable {
   package let files: [File]
   /// The account of the user.
   package let by: String
-  /// The role of the account. A coordinator can use it to refuse campaigns with hooks, which are
-  /// programs.
-  package let role: AccountRole
 
-  package init(text: String, name: String, files: [File], by: String, role: AccountRole) {
+  package init(text: String, name: String, files: [File], by: String) {
     self.text = text
     self.name = name
     self.files = files
     self.by = by
-    self.role = role
   }
 }
 #endif

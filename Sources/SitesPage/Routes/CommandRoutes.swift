@@ -167,7 +167,7 @@ enum SubmittedFiles {
     }
     let name = campaign.fileName.flatMap { $0.isEmpty ? nil : $0 } ?? "campaign.yaml"
     return CampaignSubmission(
-      text: text, name: try checked(name), files: files, by: user.account, role: user.role)
+      text: text, name: try checked(name), files: files, by: user.account)
   }
 
   /// Returns the name if it is the name of a file without a folder; otherwise throws.
