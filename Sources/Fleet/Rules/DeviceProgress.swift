@@ -49,8 +49,6 @@ public struct DeviceProgress: Hashable, Sendable {
   public internal(set) var records: [AttemptRecord] = []
   /// The outcome that a worker reported after its claim expired; `nil` after another claim.
   var lateOutcome: AttemptEnding?
-  /// Whether the published attempt reads the running image before it sends anything.
-  var verifiesFirst = false
   /// The time of the final outcome; `nil` = the device has none.
   public internal(set) var settledAt: WallClockTime?
   /// Whether the device is in the queue, where it waits for its first or next attempt.

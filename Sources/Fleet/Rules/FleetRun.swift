@@ -176,9 +176,8 @@ public struct FleetRun: Sendable {
   private mutating func apply(_ event: FleetEvent, to index: Int, at moment: WallClockTime) {
     let before = devices[index].phase
     switch event {
-    case .devicePublished(_, let attempt, let verifyFirst):
+    case .devicePublished(_, let attempt, _):
       devices[index].isQueued = false
-      devices[index].verifiesFirst = verifyFirst
       devices[index].attempts = attempt
       devices[index].lateOutcome = nil
       devices[index].phase = .published
@@ -191,8 +190,8 @@ public struct FleetRun: Sendable {
       if !workers.contains(worker) { workers.append(worker) }
       devices[index].records.append(
         AttemptRecord(
-          number: attempt, verifyFirst: devices[index].verifiesFirst, worker: worker, began: lastAt)
-      )
+          number: attempt, verifyFirst: devices[index].mayRunNewImage, worker: worker,
+          began: lastAt))
     case .devicePlaced(_, _, let adapter):
       devices[index].adapter = adapter
       devices[index].updateLastRecord {

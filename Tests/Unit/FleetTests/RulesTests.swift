@@ -181,6 +181,18 @@ import Testing
     #expect(play.run["d0"]?.runs == FirmwareVersion(1, 3, 0))
   }
 
+  /// The claim expired after the activation command, so the same job has another worker.
+  @Test func theNextClaimOfAJobThatWasActivatedReadsFirst() throws {
+    var play = try Play(Self.campaign(1))
+    play.settle()
+    play.hear(.claimed(worker: "w"), of: "d0")
+    play.hear(.activating, of: "d0")
+    play.hear(.expired, of: "d0")
+    play.hear(.claimed(worker: "v"), of: "d0")
+    #expect(play.run["d0"]?.records.map(\.number) == [1, 1])
+    #expect(play.run["d0"]?.records.map(\.verifyFirst) == [false, true])
+  }
+
   @Test func factsOfAnotherAttemptOrRunAreIgnored() throws {
     var play = try Play(Self.campaign(2))
     play.settle()
