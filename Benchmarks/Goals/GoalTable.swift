@@ -26,7 +26,7 @@ enum GoalTable {
     case ("protocols", 1):
       show(
         try ProtocolGoals.all() + SilabsGoals.all() + SUOTAGoals.all() + OADGoals.all()
-          + MicrobitGoals.all())
+          + MicrobitGoals.all() + [ResourceGoals.rate()])
     case ("delta", 1): show(try DeltaGoals.all())
     case ("pair", 4):
       let (old, new) = (try content(of: words[1]), try content(of: words[2]))
