@@ -18,13 +18,16 @@ func sitesOnly(_ name: String, package: String) -> Target.Dependency {
 }
 
 extension Target {
-  /// A test target in its folder of `Tests/Unit`.
+  /// A test target in its folder of `Tests/Unit`. Optimizing tests takes longer than it saves,
+  /// unless the tests themselves calculate.
   static func unitTests(
-    name: String, dependencies: [Dependency] = [], exclude: [String] = []
+    name: String, dependencies: [Dependency] = [], exclude: [String] = [],
+    isOptimized: Bool = false
   ) -> Target {
-    .testTarget(
+    let plain: [SwiftSetting] = [.unsafeFlags(["-Onone"], .when(configuration: .release))]
+    return .testTarget(
       name: name, dependencies: dependencies, path: "Tests/Unit/\(name)", exclude: exclude,
-      swiftSettings: strict)
+      swiftSettings: strict + (isOptimized ? [] : plain))
   }
 }
 
@@ -374,7 +377,8 @@ let package = Package(
       ],
       path: "Tests/System/Sites/Dispatch", swiftSettings: strict),
     .unitTests(
-      name: "FleetForecastTests", dependencies: simulatedFleet + ["OtaflashFleetForecast"]),
+      name: "FleetForecastTests", dependencies: simulatedFleet + ["OtaflashFleetForecast"],
+      isOptimized: true),
     .unitTests(
       name: "FleetStoreTests",
       dependencies: [
@@ -413,7 +417,8 @@ let package = Package(
     .unitTests(
       name: "SweepTests", dependencies: simulatedUpdate + ["OtaflashDelta", "OtaflashSwarm"]),
     .unitTests(
-      name: "DeltaTests", dependencies: ["OTAReceiver", "OtaflashDelta", "OtaflashTestSupport"]),
+      name: "DeltaTests", dependencies: ["OTAReceiver", "OtaflashDelta", "OtaflashTestSupport"],
+      isOptimized: true),
     .executableTarget(
       name: "delta-codec", dependencies: ["OtaflashDelta"], path: "Tests/System/DeltaOracle/Codec",
       swiftSettings: strict),
@@ -424,7 +429,7 @@ let package = Package(
       name: "OtaflashTestSupport", dependencies: ["OtaflashFirmware"],
       path: "Tests/Support/Common", swiftSettings: strict),
     .unitTests(
-      name: "HouseTests", exclude: ["dialect.tsv", "permitted.tsv"]),
+      name: "HouseTests", exclude: ["dialect.tsv", "permitted.tsv"], isOptimized: true),
     .unitTests(
       name: "ATTTests", dependencies: ["OtaflashATT", "OtaflashTestSupport"]),
     .unitTests(
@@ -460,7 +465,7 @@ let package = Package(
       ]),
     .unitTests(
       name: "FirmwareTests", dependencies: ["OtaflashFirmware", "OtaflashTestSupport"],
-      exclude: ["Fixtures"]),
+      exclude: ["Fixtures"], isOptimized: true),
     .executableTarget(
       name: "zip-reader", dependencies: ["OtaflashFirmware"], path: "Tests/System/ZipOracle/Reader",
       swiftSettings: strict),

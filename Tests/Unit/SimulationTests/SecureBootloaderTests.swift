@@ -156,7 +156,7 @@ import Testing
       await clock.pause(for: .milliseconds(120))
       try await dfu.send(Self.counting.prefix(4096), packetSize: 244)
       let receipts = [try await dfu.host.next(), try await dfu.host.next()]
-      #expect(receipts.map { littleEndian($0[3..<7]) } == [4 * 244, 8 * 244])
+      #expect(receipts.map { littleEndian($0[3..<7]) } == [976, 1952])
       let checksums = [976, 1952].map { CRC32.checksum(Self.counting.prefix($0)) }
       #expect(receipts.map { littleEndian($0[7..<11]) } == checksums)
     }
