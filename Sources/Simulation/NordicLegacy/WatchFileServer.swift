@@ -216,9 +216,11 @@ struct WatchFileServer: Sendable {
       case .file(let size): (0, size)
       case .directory: (1, 0)
       }
-    return [0x51, status] + UInt16(name.utf8.count).littleEndianBytes
-      + UInt32(index).littleEndianBytes + UInt32(count).littleEndianBytes
-      + flags.littleEndianBytes + [UInt8](repeating: 0, count: 8)
-      + UInt32(size).littleEndianBytes + Array(name.utf8)
+    let fields: [[UInt8]] = [
+      [0x51, status], UInt16(name.utf8.count).littleEndianBytes, UInt32(index).littleEndianBytes,
+      UInt32(count).littleEndianBytes, flags.littleEndianBytes, [UInt8](repeating: 0, count: 8),
+      UInt32(size).littleEndianBytes, Array(name.utf8),
+    ]
+    return Array(fields.joined())
   }
 }
