@@ -8,12 +8,12 @@ SWIFT ?= swift
   bench swarm replay sweep fleet-swarm fleet-patches report-page sites-page fuzz format style lint man clean deps client docs site-pages \
   troubleshooting picture soak real-files zip-oracle \
   delta-oracle delta-pairs help release-program install package package-test package-sites package-sites-test \
-  three-sites release release-twice static-test new-version
+  three-sites release release-twice static-test arm64 new-version
 
 # Lists the commands with the first line of their comments in this file.
 help:
 	@awk '/^# / && !said { said = substr($$0, 3) } /^$$/ { said = "" } \
-	  /^[a-z-]+:( [a-z]+)*$$/ && said { sub(":.*", ""); printf "make %-18s %s\n", $$0, said; said = "" }' \
+	  /^[a-z0-9-]+:( [a-z]+)*$$/ && said { sub(":.*", ""); printf "make %-18s %s\n", $$0, said; said = "" }' \
 	  $(firstword $(MAKEFILE_LIST))
 
 # Flashes a sample onto a simulated device, kills the process in the middle, and resumes.
@@ -202,8 +202,8 @@ style:
 
 # Runs `style`, and checks the scripts with shellcheck.
 lint: style
-	shellcheck --severity=warning tools/deps tools/docs tools/site/make tools/build-release tools/install tools/package tools/tarball tools/wheel tools/version tools/release tools/new-version tools/nats-servers \
-	  Tests/System/Package/{run,twice,sites,static} python/check Examples/three-sites/run Tests/run Tests/swift Tests/System/Client/run Tests/System/FleetReportPage/run Tests/System/SitesPage/run Examples/*.sh Benchmarks/run .ci/run \
+	shellcheck --severity=warning tools/deps tools/docs tools/site/make tools/build-release tools/build-arm64 tools/install tools/package tools/tarball tools/wheel tools/version tools/release tools/new-version tools/nats-servers \
+	  Tests/System/Package/{run,twice,sites,static,arm64} python/check Examples/three-sites/run Tests/run Tests/swift Tests/System/Client/run Tests/System/FleetReportPage/run Tests/System/SitesPage/run Examples/*.sh Benchmarks/run .ci/run \
 	  Tests/System/KernelLab/{run,prepare,guest/session,guest/*.sh,peers/loaded}
 	shellcheck --severity=warning --shell=bash --exclude=SC2034,SC2154 Tests/System/KernelLab/scenarios/*.sh
 
@@ -287,6 +287,13 @@ release-twice: deps
 static-test:
 	@tools/deps debootstrap
 	Tests/System/Package/static $(SUITES)
+
+# Builds the program for arm64 on an x86-64 machine, and tests it in emulation: .build-arm64/release/otaflash.
+# The first run downloads 1.1 GB of Debian packages. A build takes about a quarter of an hour on two cores.
+arm64: deps
+	tools/build-arm64
+	Tests/System/Package/arm64
+	Tests/System/Package/arm64 .build-arm64/static/otaflash
 
 # Prepares a release, VERSION=x.y.z: changelog, version, a commit, and the text of the tag.
 new-version:
