@@ -134,8 +134,8 @@ let package = Package(
       path: "Sources/Update",
       exclude: [
         "README.md", "OTAService/README.md", "SMP/README.md", "NordicSecure/README.md",
-        "NordicLegacy/README.md", "Espressif/README.md", "SiliconLabs/README.md",
-        "Telink/README.md", "SUOTA/README.md", "TIOAD/README.md",
+        "NordicLegacy/README.md", "FileTransfer/README.md", "Espressif/README.md",
+        "SiliconLabs/README.md", "Telink/README.md", "SUOTA/README.md", "TIOAD/README.md",
         "Microbit/README.md",
       ],
       swiftSettings: strict),

@@ -44,7 +44,8 @@ extension ResourceFault: CustomStringConvertible {
     case .fileMissing(let name): "resources.json names '\(name)', which is not in the archive"
     case .fileEmpty(let name): "'\(name)' in the archive has no bytes"
     case .pathNotAllowed(let path):
-      "resources.json: '\(path)' is not an absolute path of at most 160 bytes, with names of at most 50"
+      "resources.json: '\(path)' is not an absolute path of at most 160 bytes, "
+        + "with names of at most 50"
     case .pathRepeated(let path): "resources.json: '\(path)' is used twice"
     }
   }
