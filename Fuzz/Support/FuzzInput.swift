@@ -1,8 +1,3 @@
-/// The bytes of one execution.
-func inputBytes(_ data: UnsafePointer<UInt8>, _ size: Int) -> [UInt8] {
-  [UInt8](UnsafeBufferPointer(start: data, count: size))
-}
-
 /// Splits an input into messages: a length byte, followed by this number of bytes or the rest.
 func messages(_ input: [UInt8]) -> [[UInt8]] {
   var rest = input[...]

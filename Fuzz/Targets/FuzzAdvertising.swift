@@ -1,10 +1,8 @@
 @testable import OtaflashBlueZ
 
 /// Advertisements are untrusted: malformed structures are ignored.
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzzAdvertising(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
-  let advertising = AdvertisingData(decoding: inputBytes(data, size))
+func fuzzAdvertising(_ input: [UInt8]) {
+  let advertising = AdvertisingData(decoding: input)
   precondition(advertising == advertising)
-  precondition(advertising.services.count * 2 <= size)
-  return 0
+  precondition(advertising.services.count * 2 <= input.count)
 }

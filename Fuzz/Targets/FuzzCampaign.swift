@@ -2,9 +2,7 @@ import OtaflashFleet
 import OtaflashFleetFiles
 
 /// Any text is a campaign that can be planned, or is rejected with the position of the error.
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzzCampaign(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
-  let bytes = inputBytes(data, size)
+func fuzzCampaign(_ bytes: [UInt8]) {
   let now = WallClockTime(milliseconds: 1_795_425_600_000)
   do throws(CampaignFileFault) {
     let file = try CampaignFile(bytes: bytes, now: now)
@@ -26,5 +24,4 @@ public func fuzzCampaign(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
     precondition(error.place.line >= 1 && error.place.column >= 1)
     precondition(error.place.line <= bytes.count + 2)
   }
-  return 0
 }

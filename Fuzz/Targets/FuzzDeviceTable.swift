@@ -2,9 +2,7 @@ import OtaflashFleet
 import OtaflashFleetFiles
 
 /// Any text is a table of devices, or is rejected with the position of the error.
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzzDeviceTable(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
-  let bytes = inputBytes(data, size)
+func fuzzDeviceTable(_ bytes: [UInt8]) {
   do throws(CampaignFileFault) {
     let table = try DeviceTable(path: "devices.csv", bytes: bytes)
     precondition(table.rows.count <= Campaign.devicesMaximum)
@@ -27,5 +25,4 @@ public func fuzzDeviceTable(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
     precondition(!error.description.isEmpty)
     precondition(error.place.line >= 1 && error.place.line <= bytes.count + 2)
   }
-  return 0
 }

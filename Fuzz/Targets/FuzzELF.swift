@@ -2,14 +2,12 @@ import OtaflashFirmware
 
 /// Any file is an ELF program whose image is within the limit and not shorter than its data, or is
 /// rejected.
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzzELF(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
+func fuzzELF(_ input: [UInt8]) {
   let limit = 1 << 16
   do throws(ELFFault) {
-    let file = try ELFFile(decoding: inputBytes(data, size), spanLimit: limit)
+    let file = try ELFFile(decoding: input, spanLimit: limit)
     precondition(file.bytes.count <= limit && file.layout.dataCount <= file.bytes.count)
   } catch {
     _ = error.description
   }
-  return 0
 }

@@ -1,9 +1,7 @@
 import OtaflashFirmware
 
 /// Any file is an image of ESP-IDF, another file, or is rejected; all segments are within the file.
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzzESPImage(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
-  let bytes = inputBytes(data, size)
+func fuzzESPImage(_ bytes: [UInt8]) {
   do throws(ESPFault) {
     let image = try ESPImage(decoding: bytes)
     precondition(image.size <= bytes.count)
@@ -20,5 +18,4 @@ public func fuzzESPImage(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
   } catch {
     precondition(!error.description.isEmpty)
   }
-  return 0
 }

@@ -4,16 +4,14 @@ import OtaflashSimulation
 
 /// A client that discovers a server and subscribes always ends: each request receives the next
 /// message of the input, and the message after an empty message arrives in addition.
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzzGATTClient(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
-  let script = messages(inputBytes(data, size))
+func fuzzGATTClient(_ input: [UInt8]) {
+  let script = messages(input)
   let timeline = VirtualTimeline()
   do throws(SimulationFault) {
     try timeline.run(limit: .seconds(3600)) { clock in await explore(script, on: clock) }
   } catch {
     preconditionFailure("the client never ended: \(error)")
   }
-  return 0
 }
 
 private func explore(_ script: [[UInt8]], on clock: VirtualClock) async {

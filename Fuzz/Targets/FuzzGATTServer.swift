@@ -2,8 +2,7 @@ import OtaflashATT
 import OtaflashGATT
 
 /// A server answers each PDU at most once, within the ATT_MTU, for any input of a client.
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzzGATTServer(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
+func fuzzGATTServer(_ input: [UInt8]) {
   var table = AttributeTable(services: [
     LocalService(
       .genericAccess,
@@ -24,7 +23,7 @@ public func fuzzGATTServer(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
       ]),
   ])
   var session = ServerSession(connection: ConnectionID(rawValue: 1))
-  for pdu in messages(inputBytes(data, size)) {
+  for pdu in messages(input) {
     let mtu = session.mtu.bytes
     let responses = session.received(pdu, in: &table).compactMap { effect -> ATTResponse? in
       if case .respond(let response) = effect { response } else { nil }
@@ -34,5 +33,4 @@ public func fuzzGATTServer(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
       precondition(response.encoded.count <= max(mtu, 23), "longer than the MTU: \(response)")
     }
   }
-  return 0
 }

@@ -1,9 +1,7 @@
 import OtaflashFirmware
 
 /// Any file is a GBL file, or is rejected; all tags are within the file, one after the other.
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzzGBL(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
-  let bytes = inputBytes(data, size)
+func fuzzGBL(_ bytes: [UInt8]) {
   do throws(GBLFault) {
     let file = try GBLFile(decoding: bytes)
     var end = 0
@@ -16,5 +14,4 @@ public func fuzzGBL(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
     precondition((0...max(bytes.count, 12)).contains(error.offset))
     _ = error.description
   }
-  return 0
 }

@@ -5,11 +5,10 @@ import OtaflashGATT
 
 /// Events of a controller are parsed as strictly as data from the air, and from the parameters of
 /// each link, the best size of PDUs can be calculated.
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzzHCIEvents(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
+func fuzzHCIEvents(_ input: [UInt8]) {
   var table = LinkTable()
   var links: [UInt16: BluetoothAddress] = [:]
-  for packet in messages(inputBytes(data, size)) {
+  for packet in messages(input) {
     let event: HCIEvent
     do throws(MgmtDecodeFault) { event = try HCIEvent(decoding: packet) } catch { continue }
     table.take(event)
@@ -28,5 +27,4 @@ public func fuzzHCIEvents(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
     case .commandComplete(_, let status, _), .commandStatus(_, let status): _ = status.description
     }
   }
-  return 0
 }

@@ -1,9 +1,7 @@
 import OtaflashFirmware
 
 /// Any file is an image, or is rejected; the encoding of a descriptor contains an equal descriptor.
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzzImageFile(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
-  let bytes = inputBytes(data, size)
+func fuzzImageFile(_ bytes: [UInt8]) {
   do throws(FirmwareFault) {
     if let descriptor = try ImageDescriptor.find(in: bytes) {
       let again = try? ImageDescriptor.find(in: descriptor.encoded)
@@ -12,7 +10,6 @@ public func fuzzImageFile(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
     let image = try FirmwareImage.decode(name: "-", bytes: bytes, limit: 1 << 16)
     precondition(image.bytes.count <= 1 << 16)
   } catch {
-    return 0
+    return
   }
-  return 0
 }

@@ -2,9 +2,7 @@ import OtaflashFirmware
 
 /// Any bytes are an init packet of one of the two protocols, or are rejected. The signed bytes are
 /// fewer than the bytes of the input.
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzzInitPacket(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
-  let bytes = inputBytes(data, size)
+func fuzzInitPacket(_ bytes: [UInt8]) {
   do throws(InitPacketFault) {
     let packet = try SecureInitPacket(decoding: bytes)
     precondition(packet.signedBytes.count < bytes.count)
@@ -19,5 +17,4 @@ public func fuzzInitPacket(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
   } catch {
     _ = error.description
   }
-  return 0
 }

@@ -1,9 +1,7 @@
 import OtaflashFirmware
 
 /// Any file is an MCUboot image, or is rejected; all parts are within the file.
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzzMCUboot(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
-  let bytes = inputBytes(data, size)
+func fuzzMCUboot(_ bytes: [UInt8]) {
   do throws(MCUbootFault) {
     let image = try MCUbootImage(decoding: bytes)
     precondition(image.coveredSize < image.size && image.size <= bytes.count)
@@ -16,5 +14,4 @@ public func fuzzMCUboot(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
   } catch {
     precondition((0...max(bytes.count, 32)).contains(error.offset))
   }
-  return 0
 }

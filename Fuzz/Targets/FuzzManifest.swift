@@ -1,14 +1,12 @@
 @testable import OtaflashFirmware
 
 /// Any text is a manifest, or is rejected with a message.
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzzManifest(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
+func fuzzManifest(_ input: [UInt8]) {
   do throws(ManifestFault) {
-    visit(try ManifestReader.read(inputBytes(data, size)), depth: 0)
+    visit(try ManifestReader.read(input), depth: 0)
   } catch {
     precondition(!error.description.isEmpty)
   }
-  return 0
 }
 
 private func visit(_ value: ManifestValue, depth: Int) {

@@ -1,9 +1,7 @@
 @testable import OtaflashBlueZ
 
 /// Packets from the kernel are parsed as strictly as data from the air.
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzzMgmtEvents(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
-  let packet = inputBytes(data, size)
+func fuzzMgmtEvents(_ packet: [UInt8]) {
   do throws(MgmtDecodeFault) {
     let decoded = try MgmtPacket(decoding: packet)
     precondition(packet.count >= 6)
@@ -11,7 +9,6 @@ public func fuzzMgmtEvents(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
       _ = try ControllerInformation(decoding: parameters)
     }
   } catch {
-    return 0
+    return
   }
-  return 0
 }

@@ -2,11 +2,9 @@ import OtaflashFirmware
 
 /// The decoder of HEX files for the micro:bit. The input is also tried as the content of a program,
 /// in which the mark of MakeCode or the table of MicroPython is searched for.
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzzMicrobitHex(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
-  let bytes = inputBytes(data, size)
+func fuzzMicrobitHex(_ bytes: [UInt8]) {
   check(bytes)
-  guard !bytes.isEmpty else { return 0 }
+  guard !bytes.isEmpty else { return }
   for board in MicrobitBoard.allCases {
     for start in [board.applicationArea.lowerBound, board.applicationArea.lowerBound + 0x3F0] {
       let program = MicrobitProgram(board: board, start: start, application: bytes)
@@ -15,7 +13,6 @@ public func fuzzMicrobitHex(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
       precondition(script.area.upperBound <= board.applicationArea.upperBound + bytes.count)
     }
   }
-  return 0
 }
 
 private func check(_ bytes: [UInt8]) {

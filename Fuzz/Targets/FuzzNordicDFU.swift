@@ -7,24 +7,22 @@ private let image = PrefixChecksums((0..<9000).map { UInt8(truncatingIfNeeded: $
 
 /// Notifications of a bootloader and writes of a host are decoded or rejected, decoded messages are
 /// encoded to the same bytes, and a transfer that trusts them stays within the image.
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzzNordicDFU(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
+func fuzzNordicDFU(_ input: [UInt8]) {
   var secure = SecureDFUTransfer(
     image: image,
     objects: SecureDFUObjects(total: image.count, objectSize: 4096, packetSize: 244),
     receipts: SecureDFUReceipts(interval: 6), standing: .before(0))
   var legacy = LegacyDFUTransfer(
     total: image.count, packetSize: 20, pace: LegacyDFUPace(afterLosses: 0))
-  for message in messages(inputBytes(data, size)) {
+  for message in messages(input) {
     readAndWrite(message)
     do throws(UpdateFault) {
       try take(message, into: &secure)
       try take(message, into: &legacy)
     } catch {
-      return 0
+      return
     }
   }
-  return 0
 }
 
 // MARK: - Bytes

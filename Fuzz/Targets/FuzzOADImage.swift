@@ -2,16 +2,13 @@ import OtaflashFirmware
 
 /// The decoder of images for TI's OAD. The input is also tried with a known identification and a
 /// correct size and CRC32, so that the checks after them are reached.
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzzOADImage(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
-  let bytes = inputBytes(data, size)
+func fuzzOADImage(_ bytes: [UInt8]) {
   check(bytes)
-  guard bytes.count >= OADImage.coreSize else { return 0 }
+  guard bytes.count >= OADImage.coreSize else { return }
   var sealed = Array("CC26x2R1".utf8) + bytes.dropFirst(8)
   write(UInt32(sealed.count), to: &sealed, at: OADImage.lengthOffset)
   write(OADImage.checksum(of: sealed), to: &sealed, at: OADImage.crcOffset)
   check(sealed)
-  return 0
 }
 
 private func write(_ value: UInt32, to bytes: inout [UInt8], at offset: Int) {

@@ -7,19 +7,17 @@ private let prefixes = PrefixChecksums(image)
 
 /// Answers and notifications of a device are decoded or rejected, and an upload that trusts them
 /// stays within the image, the window and its limits.
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzzOTAMessages(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
+func fuzzOTAMessages(_ input: [UInt8]) {
   var transfer = OTATransfer(prefixes: prefixes, startingAt: 0, chunk: 240)
-  for message in messages(inputBytes(data, size)) {
+  for message in messages(input) {
     decodeAnswer(message)
     do throws(OTADecodeFault) {
       let status = try OTAStatus(decoding: message)
-      do throws(UpdateFault) { try take(status, into: &transfer) } catch { return 0 }
+      do throws(UpdateFault) { try take(status, into: &transfer) } catch { return }
     } catch {
       continue
     }
   }
-  return 0
 }
 
 private func decodeAnswer(_ message: [UInt8]) {

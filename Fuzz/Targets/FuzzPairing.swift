@@ -4,10 +4,9 @@ import OtaflashGATT
 
 /// Pairing events of the kernel in any order: a resulting bond has one or two keys of one device,
 /// and the ledger then knows this device.
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzzPairing(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
+func fuzzPairing(_ input: [UInt8]) {
   var ledger = PairingLedger()
-  for packet in messages(inputBytes(data, size)) {
+  for packet in messages(input) {
     do throws(MgmtDecodeFault) {
       guard case .pairing(let event) = try MgmtPacket(decoding: packet).event,
         let bond = ledger.take(event)
@@ -21,5 +20,4 @@ public func fuzzPairing(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
       continue
     }
   }
-  return 0
 }

@@ -4,9 +4,7 @@ private let base = (0..<200).map { UInt8($0 * 7 % 64) }
 
 /// Any bytes are a patch or a stream of parts, or are rejected at one of the bytes; the image is
 /// never longer than permitted.
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzzPatch(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
-  let bytes = inputBytes(data, size)
+func fuzzPatch(_ bytes: [UInt8]) {
   let limit = 1 << 12
   do throws(PatchFault) {
     let result = try PatchReader.apply(bytes[...], to: base, limit: limit, pageSize: 16)
@@ -24,7 +22,6 @@ public func fuzzPatch(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
     precondition((0...bytes.count).contains(error.offset) && !error.description.isEmpty)
   }
   describe(bytes, limit)
-  return 0
 }
 
 /// Compares the description of a patch, which needs no base, with the result of applying it.

@@ -11,12 +11,10 @@ private let package = ResourcePackage(
 
 /// The host's side of InfiniTime's file service: files are compared, sent, read back, moved and
 /// deleted.
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzzResourceUpdate(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
+func fuzzResourceUpdate(_ input: [UInt8]) {
   let update = ResourceUpdate(package, observe: examine)
-  fuzzDevice("infinitime?erase=0&write=0&files=64K", inputBytes(data, size)) {
+  fuzzDevice("infinitime?erase=0&write=0&files=64K", input) {
     (dialer, clock) async throws(UpdateFault) in
     _ = try await update.run(on: dialer, clock: clock)
   }
-  return 0
 }

@@ -5,9 +5,7 @@ import OtaflashWire
 /// Notifications of an SMP server and writes of a host are decoded or rejected, decoded messages
 /// are encoded and decoded again as the same, and an upload that trusts them stays within the
 /// image, its window and its limits.
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzzSMP(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
-  let input = inputBytes(data, size)
+func fuzzSMP(_ input: [UInt8]) {
   decodeItem(input)
   var reassembly = SMPReassembly()
   var exchange = SMPExchange(firstSequence: 0)
@@ -16,9 +14,8 @@ public func fuzzSMP(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
     guard case .message(let header, let bytes) = reassembly.received(value) else { continue }
     _ = exchange.received(header)
     guard let message = decodeMessage(bytes) else { continue }
-    do throws(UpdateFault) { try upload.take(message) } catch { return 0 }
+    do throws(UpdateFault) { try upload.take(message) } catch { return }
   }
-  return 0
 }
 
 private func decodeItem(_ input: [UInt8]) {

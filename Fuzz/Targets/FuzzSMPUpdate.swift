@@ -1,12 +1,10 @@
 /// The host's side of SMP: the first requests, the upload, trial and confirmation.
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzzSMPUpdate(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
+func fuzzSMPUpdate(_ input: [UInt8]) {
   fuzzUpdate(
     of: [
       "smp?erase=0&write=0&slot=16K", "smp?erase=0&write=0&slot=16K&mode=overwrite",
       "smp?erase=0&write=0&slot=16K&netbufs=4x384&reassembly=no&mtu=247",
       "smp?erase=0&write=0&slot=16K&params=no&bootinfo=no&check=no",
       "smp?erase=0&write=0&slot=16K&v1=yes", "smp?erase=0&write=0&slot=16K&mode=direct-xip",
-    ], inputBytes(data, size))
-  return 0
+    ], input)
 }

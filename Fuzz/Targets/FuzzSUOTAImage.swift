@@ -2,11 +2,9 @@ import OtaflashFirmware
 
 /// The decoder of images for chips of Renesas. The input is also tried with the header of each
 /// family, so that the checks after the recognition are reached.
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzzSUOTAImage(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
-  let bytes = inputBytes(data, size)
+func fuzzSUOTAImage(_ bytes: [UInt8]) {
   check(bytes)
-  guard let first = bytes.first else { return 0 }
+  guard let first = bytes.first else { return }
   let chip = SUOTAImage.Chip.allCases[Int(first) % SUOTAImage.Chip.allCases.count]
   var marked = bytes
   marked.replaceSubrange(0..<min(2, bytes.count), with: chip.signature)
@@ -15,7 +13,6 @@ public func fuzzSUOTAImage(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
     marked.replaceSubrange(version..<version + 2, with: [0x31, 0])
   }
   check(marked)
-  return 0
 }
 
 private func check(_ bytes: [UInt8]) {

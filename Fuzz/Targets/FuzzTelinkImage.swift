@@ -2,18 +2,15 @@ import OtaflashFirmware
 
 /// The decoder of images for Telink chips. The input is also tried with a mark and a correct
 /// trailer, so that the checks after them are reached.
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzzTelinkImage(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
-  let bytes = inputBytes(data, size)
+func fuzzTelinkImage(_ bytes: [UInt8]) {
   check(bytes)
-  guard bytes.count >= TelinkImage.markOffset + TelinkImage.mark.count else { return 0 }
+  guard bytes.count >= TelinkImage.markOffset + TelinkImage.mark.count else { return }
   var marked = bytes
   let mark = TelinkImage.markOffset
   marked.replaceSubrange(mark..<mark + TelinkImage.mark.count, with: TelinkImage.mark)
   check(marked)
   let trailer = TelinkImage.checksum(of: marked)
   check(marked + (0..<4).map { UInt8(truncatingIfNeeded: trailer >> (8 * UInt32($0))) })
-  return 0
 }
 
 private func check(_ bytes: [UInt8]) {

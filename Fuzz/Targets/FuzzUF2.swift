@@ -2,14 +2,12 @@ import OtaflashFirmware
 
 /// Any file is a UF2 file whose image is within the limit and not shorter than its data, or is
 /// rejected.
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzzUF2(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
+func fuzzUF2(_ input: [UInt8]) {
   let limit = 1 << 16
   do throws(UF2Fault) {
-    let file = try UF2File(decoding: inputBytes(data, size), spanLimit: limit)
+    let file = try UF2File(decoding: input, spanLimit: limit)
     precondition(file.bytes.count <= limit && file.layout.dataCount <= file.bytes.count)
   } catch {
     _ = error.description
   }
-  return 0
 }

@@ -1,10 +1,8 @@
 import OtaflashFirmware
 
 /// Any file is an archive, or is rejected; unpacked data never exceeds the limit.
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzzZip(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
+func fuzzZip(_ bytes: [UInt8]) {
   let limit = 1 << 16
-  let bytes = inputBytes(data, size)
   do throws(ZipFault) {
     let archive = try ZipArchive(decoding: bytes, limit: limit)
     precondition(archive.entries.reduce(0) { $0 + $1.bytes.count } <= limit)
@@ -30,5 +28,4 @@ public func fuzzZip(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
   } catch {
     _ = error.description
   }
-  return 0
 }
