@@ -74,6 +74,10 @@ package struct KeyValueEntry: Hashable, Sendable {
 /// A bucket of entries with revisions. Base decisions on the results of `create`, `update` and
 /// `delete`, never on a read: in a cluster, a read may return an older revision.
 package struct KeyValueBucket: Sendable {
+  /// The reads of a new bucket, for longer than the election of a leader takes (4 to 9 s).
+  private static let probesMaximum = 100
+  private static let probeInterval = Duration.milliseconds(100)
+
   let stream: JetStream
   package let name: String
 
@@ -90,6 +94,24 @@ package struct KeyValueBucket: Sendable {
   ) async throws(NATSFault) {
     try self.init(configuration.bucket, of: stream)
     try await stream.ensureStream(configuration.stream)
+    try await awaitReads()
+  }
+
+  /// Waits until a server answers reads: in a cluster, the requests do not reach the servers of a
+  /// new bucket immediately.
+  private func awaitReads() async throws(NATSFault) {
+    for _ in 0..<Self.probesMaximum {
+      do throws(NATSFault) {
+        _ = try await revision("probe")
+        return
+      } catch {
+        guard case .noResponders = error else { throw error }
+      }
+      do { try await stream.connection.clock.sleep(for: Self.probeInterval) } catch {
+        throw .cancelled(isSent: false)
+      }
+    }
+    _ = try await revision("probe")
   }
 
   /// The maximum size in bytes that the server accepts for a value together with its headers, which
