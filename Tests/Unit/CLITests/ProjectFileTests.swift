@@ -123,8 +123,8 @@ import Testing
       environment: ["OTAFLASH_MTU": "185"])
     #expect(shown.status == 0, "\(shown.errors)")
     #expect(shown.output.contains("otaflash.toml, line 9, profile sim"))
-    #expect(shown.output.contains("OTAFLASH_MTU"))
-    #expect(!shown.output.contains("247"))
+    let mtu = shown.output.split(separator: "\n").first { $0.hasPrefix("mtu ") }
+    #expect(mtu?.contains("185 ") == true && mtu?.contains("OTAFLASH_MTU") == true)
     let info = try Self.start(
       ["info", "--profile", "sim", Program.root.path + "/firmware-samples/app-1.3.0.bin"],
       in: folder, of: program, environment: ["OTAFLASH_KEY_FILE": ""])

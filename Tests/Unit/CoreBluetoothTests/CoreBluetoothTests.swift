@@ -263,6 +263,10 @@ import Testing
     #expect(drops == 0)
   }
 
+  /// The time limit of waits on the system's clock: the other tests may use all threads for
+  /// minutes.
+  private static let patience = Duration.seconds(1800)
+
   /// A value is read on a queue and with the system's clock, as in an app.
   @Test func theManagersQueueRunsTheCallbacks() async throws {
     let queue = DispatchQueue(label: "core bluetooth")
@@ -283,8 +287,8 @@ import Testing
       queue.async(execute: block)
     }
     system.setState(.poweredOn, of: manager)
-    let found = try await central.first(within: .seconds(60))
-    let value = try await withPeripheral(found, from: central, within: .seconds(60)) { sensor in
+    let found = try await central.first(within: Self.patience)
+    let value = try await withPeripheral(found, from: central, within: Self.patience) { sensor in
       try await sensor.read(Self.value, in: Self.service)
     }
     #expect(value == [87])
