@@ -27,6 +27,12 @@ struct FileTurn: ~Copyable {
     self.file = file
   }
 
+  deinit {
+    // A process that was just started may have inherited the descriptor, and would otherwise hold
+    // the lock until it executes its program.
+    flock(file.number, LOCK_UN)
+  }
+
   private static func wait(
     for number: Int32, _ path: String, within patience: Patience
   ) throws(StateFault) {

@@ -38,14 +38,14 @@ public final class FlashFile: FlashMedium {
           return
         }
       } catch {
-        Glibc.close(present)
+        Self.release(present)
         throw error
       }
     } else if errno != ENOENT {
       throw .medium(operation: "open", errno: errno)
     }
     // The empty file stays locked until the new file has replaced it.
-    defer { if present >= 0 { Glibc.close(present) } }
+    defer { if present >= 0 { Self.release(present) } }
     let draft = path + ".new"
     descriptor = open(draft, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { throw .medium(operation: "open", errno: errno) }
@@ -74,7 +74,14 @@ public final class FlashFile: FlashMedium {
     return length
   }
 
-  deinit { if descriptor >= 0 { Glibc.close(descriptor) } }
+  /// Unlocks a file and closes it. A process that was just started may have inherited the
+  /// descriptor, and would otherwise hold the lock until it executes its program.
+  private static func release(_ descriptor: Int32) {
+    flock(descriptor, LOCK_UN)
+    Glibc.close(descriptor)
+  }
+
+  deinit { if descriptor >= 0 { Self.release(descriptor) } }
 
   /// Returns the bytes of a range of addresses.
   public func read(_ range: Range<Int>) throws(FlashFault) -> [UInt8] {

@@ -1,4 +1,4 @@
-import Glibc
+import Foundation
 import OtaflashSimulation
 import Testing
 
@@ -124,6 +124,22 @@ import Testing
         try FlashFile(path: path, size: 8192)
       }
     }
+  }
+
+  /// Until a started process executes its program, it has a copy of each descriptor. The copy must
+  /// not keep the file locked.
+  @Test func aCopyOfTheDescriptorKeepsNoLock() throws {
+    let path = "/tmp/otaflash-flash-copy-test-\(getpid())"
+    defer { unlink(path) }
+    var flash: FlashFile? = try FlashFile(path: path, size: 4096)
+    let files = FileManager.default
+    let descriptor = try files.contentsOfDirectory(atPath: "/proc/self/fd")
+      .first { (try? files.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")) == path }
+    let copy = dup(try #require(descriptor.flatMap { Int32($0) }))
+    defer { close(copy) }
+    withExtendedLifetime(flash) {}
+    flash = nil
+    #expect(try FlashFile(path: path, size: 4096).size == 4096)
   }
 
   @Test func anEmptyFileBecomesAFlash() throws {
