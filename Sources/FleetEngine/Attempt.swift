@@ -7,9 +7,7 @@ import OtaflashUpdate
 /// interrupted when the claim is lost, when the coordinator cancels the job, when the adapter
 /// disappears, and at the deadline of the claim.
 struct Attempt: Sendable {
-  /// The interval at which an outcome is reported again until the exchange confirms it.
-  private static let deliveryInterval = Duration.seconds(5)
-  /// The interval at which other calls are repeated.
+  /// The interval at which calls are repeated until the exchange answers.
   private static let repetitionInterval = Duration.seconds(1)
 
   let claim: JobClaim
@@ -106,7 +104,7 @@ struct Attempt: Sendable {
         }
       }
       do throws(ExchangeFault) { return try result.get() } catch .unavailable {
-        guard await environment.clock.pause(for: Self.deliveryInterval) else { return }
+        guard await environment.clock.pause(for: Self.repetitionInterval) else { return }
       } catch {
         throw error
       }

@@ -9,6 +9,8 @@ package struct WorkerPool: Sendable {
   /// The polling interval while all adapters are in use, or jobs wait for one of them, and the
   /// pause after a wait for a job.
   private static let idleInterval = Duration.milliseconds(50)
+  /// The pause after a call that the exchange did not answer.
+  private static let unavailablePause = Duration.seconds(1)
   /// The maximum wait for a job in one call: short, because adapters may disappear during the wait.
   private static let longPoll = Duration.seconds(1)
   /// The length of a sample: several connection events of every link, but short compared with a
@@ -62,6 +64,7 @@ package struct WorkerPool: Sendable {
       var pool = AdapterPool(parallel: parallel, clock: environment.clock)
       var sampled = environment.clock.now
       while !Task.isCancelled, failure.fault == nil {
+        var pause = Self.idleInterval
         let present = transport.adapters()
         pool.refresh(present)
         for notice in adapters.saw(present, at: environment.clock.now) {
@@ -83,10 +86,11 @@ package struct WorkerPool: Sendable {
         } catch .unavailable {
           // The exchange may have granted a claim whose reply was lost.
           pool.mayHaveLostClaims = true
+          pause = Self.unavailablePause
         } catch {
           failure.note(error)
         }
-        await environment.clock.pause(for: Self.idleInterval)
+        await environment.clock.pause(for: pause)
         let elapsed = sampled.duration(to: environment.clock.now)
         if elapsed >= Self.sampleInterval {
           for lane in pool.lanes { lane.sample(took: elapsed) }

@@ -60,10 +60,26 @@ package final class NATSConnection: Sendable {
     try await request(message, within: options.callLimit)
   }
 
+  /// Sends a request that may be executed several times, and repeats it until a reply arrives, at
+  /// intervals of a fifth of `callLimit`. While the servers elect a leader, they neither answer nor
+  /// store a request.
+  ///
+  /// - Parameter limit: the time limit of the reply; `nil` = `callLimit`.
+  package func query(
+    _ message: NATSMessage, within limit: Duration? = nil
+  ) async throws(NATSFault) -> NATSMessage {
+    try await request(
+      message, within: limit ?? options.callLimit, repeatedEvery: options.callLimit / 5)
+  }
+
   /// Sends a request and returns its reply or, with `name`, a job of that consumer. Waits for the
   /// connection, and then at most `limit` for the reply.
+  ///
+  /// - Parameter interval: the interval at which the request is sent again until a reply arrives;
+  ///   `nil` = the request is sent once.
   func request(
-    _ message: NATSMessage, within limit: Duration, pulling name: ConsumerName? = nil
+    _ message: NATSMessage, within limit: Duration, pulling name: ConsumerName? = nil,
+    repeatedEvery interval: Duration? = nil
   ) async throws(NATSFault) -> NATSMessage {
     try SubjectName.check(subject: message.subject)
     guard !Task.isCancelled else { throw .cancelled(isSent: false) }
@@ -74,7 +90,22 @@ package final class NATSConnection: Sendable {
     var message = message
     message.reply = switchboard.replySubject(number)
     try await wire.send(message)
-    let reply = try await mailbox.next(within: limit, on: clock)
+    var remaining = limit
+    while let interval, interval < remaining {
+      do throws(NATSFault) {
+        return try Self.answered(message, try await mailbox.next(within: interval, on: clock))
+      } catch {
+        guard error == .timedOut else { throw error }
+      }
+      remaining -= interval
+      try await wire.send(message)
+    }
+    return try Self.answered(message, try await mailbox.next(within: remaining, on: clock))
+  }
+
+  private static func answered(
+    _ message: NATSMessage, _ reply: NATSMessage
+  ) throws(NATSFault) -> NATSMessage {
     // The status "no responders" has no content.
     guard reply.status != 503 else { throw .noResponders(message.subject) }
     return reply

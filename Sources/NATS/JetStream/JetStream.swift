@@ -58,32 +58,33 @@ package struct JetStream: Sendable {
 
   // MARK: - Requests
 
-  /// Sends a request of the API and decodes its reply.
+  /// Sends a request that may be executed several times, and decodes its reply.
+  ///
+  /// - Parameter limit: the time limit of the reply; `nil` = `callLimit`.
   func call<Reply: Decodable>(
-    _ subject: String, _ body: some Encodable
+    _ subject: String, _ body: some Encodable, within limit: Duration? = nil
   ) async throws(NATSFault) -> Reply {
-    try Self.content(of: try await send(subject, body))
+    try Self.content(
+      of: try await connection.query(message(subject, Self.encoded(body)), within: limit))
   }
 
   func call<Reply: Decodable>(_ subject: String) async throws(NATSFault) -> Reply {
-    try Self.content(
-      of: try await connection.request(NATSMessage(subject: "\(prefix).\(subject)")))
+    try Self.content(of: try await connection.query(message(subject)))
   }
 
-  /// Sends a request whose reply states only whether the request succeeded.
+  /// Sends a request once; its reply states only whether the request succeeded. A removal must not
+  /// be repeated, because a late repetition would remove what was stored after the first reply.
   func perform(_ subject: String, _ body: some Encodable) async throws(NATSFault) {
-    let _: Success = try Self.content(of: try await send(subject, body))
+    let _: Success = try Self.content(
+      of: try await connection.request(message(subject, Self.encoded(body))))
   }
 
   func perform(_ subject: String) async throws(NATSFault) {
-    let _: Success = try await call(subject)
+    let _: Success = try Self.content(of: try await connection.request(message(subject)))
   }
 
-  private func send(
-    _ subject: String, _ body: some Encodable
-  ) async throws(NATSFault) -> NATSMessage {
-    try await connection.request(
-      NATSMessage(subject: "\(prefix).\(subject)", payload: Self.encoded(body)))
+  private func message(_ subject: String, _ payload: [UInt8] = []) -> NATSMessage {
+    NATSMessage(subject: "\(prefix).\(subject)", payload: payload)
   }
 
   static func encoded(_ body: some Encodable) -> [UInt8] {

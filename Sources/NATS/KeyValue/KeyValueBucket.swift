@@ -129,7 +129,7 @@ package struct KeyValueBucket: Sendable {
   /// no revision of the key.
   package func revision(_ key: String) async throws(NATSFault) -> KeyValueEntry? {
     try SubjectName.check(subject: key)
-    let reply = try await stream.connection.request(
+    let reply = try await stream.connection.query(
       NATSMessage(subject: "\(stream.prefix).DIRECT.GET.KV_\(name).\(subject(key))"))
     if let status = reply.status {
       guard status == 404 else {

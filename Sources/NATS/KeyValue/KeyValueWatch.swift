@@ -22,7 +22,7 @@ package struct KeyValueWatch: AsyncSequence, Sendable {
   package struct AsyncIterator: AsyncIteratorProtocol {
     /// The maximum number of consecutive consumers without a delivery; after this number, the watch
     /// fails.
-    private static let failuresMaximum = 5
+    private static let failuresMaximum = 12
 
     private let watch: KeyValueWatch
     private var source: Source?
@@ -140,6 +140,9 @@ private final class Source {
   private static let heartbeat = Duration.seconds(1)
   private static let silenceMaximum = heartbeat * 3
   private static let lifetime = Duration.seconds(60)
+  /// The maximum wait for a new consumer. While the servers elect a leader, they do not answer the
+  /// request, so a short limit shortens the pause after the election.
+  private static let creationLimit = Duration.seconds(2)
 
   private let stream: JetStream
   private let name: ConsumerName
@@ -185,7 +188,7 @@ private final class Source {
       acknowledgementLimit: watch.acknowledgementLimit.nanoseconds)
     let reply: Reply = try await stream.call(
       "CONSUMER.CREATE.\(name.stream).\(name.consumer)",
-      ConsumerRequest(stream: name.stream, configuration: configuration))
+      ConsumerRequest(stream: name.stream, configuration: configuration), within: creationLimit)
     return (Source(stream, name), reply.pending)
   }
 

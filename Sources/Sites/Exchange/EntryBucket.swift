@@ -46,13 +46,9 @@ struct EntryBucket: Sendable {
   /// returns `nil` if the key has another revision. An empty entry is deleted.
   func update(
     _ key: String, _ entry: DeviceEntry, expecting revision: UInt64
-  ) async throws(ExchangeFault) -> UInt64? {
-    do throws(NATSFault) {
-      guard !entry.isEmpty else { return try await bucket.delete(key, expecting: revision) }
-      return try await bucket.update(key, Self.encode(entry), expecting: revision)
-    } catch {
-      throw ExchangeFault(error)
-    }
+  ) async throws(NATSFault) -> UInt64? {
+    guard !entry.isEmpty else { return try await bucket.delete(key, expecting: revision) }
+    return try await bucket.update(key, Self.encode(entry), expecting: revision)
   }
 
   /// Returns the entry of a revision; `nil` if another version of otaflash wrote the entry, or if

@@ -270,7 +270,10 @@ package final class SiteCoordinator: Sendable {
       var entry = stored.entry
       try body(&entry)
       guard entry != stored.entry else { return }
-      if let new = try await entries.update(key, entry, expecting: stored.revision) {
+      let new = try await converting { () async throws(NATSFault) in
+        try await entries.update(key, entry, expecting: stored.revision)
+      }
+      if let new {
         return board.wrote(key, EntryBucket.Stored(revision: new, entry: entry))
       }
       board.replace(key, try await entries.readNewest(key))

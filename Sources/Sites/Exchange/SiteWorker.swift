@@ -14,8 +14,9 @@ final class SiteWorker: Sendable {
   private static let recordPause = Duration.milliseconds(20)
   private static let recordPauseMaximum = Duration.milliseconds(250)
   private static let changesMaximum = 8
-  /// The delay after which an offer is delivered again if a replica does not have its entry yet.
-  private static let staleDelay = Duration.seconds(1)
+  /// The delay after which an offer is delivered again if a replica does not have its entry yet, or
+  /// if the entry cannot be written.
+  private static let redeliveryDelay = Duration.seconds(1)
 
   private let stream: JetStream
   private let entries: EntryBucket
@@ -27,9 +28,17 @@ final class SiteWorker: Sendable {
   /// sites. A gateway has no permission for these jobs.
   private let acceptsAnySite: Bool
   /// The last known revisions of claimed entries, by key.
-  private let held = Mutex<[String: EntryBucket.Stored]>([:])
+  private let held = Mutex<[String: Held]>([:])
+  /// Claims whose compare-and-set may have taken effect, by key, with the revision that it expected.
+  private let unconfirmed = Mutex<[String: EntryBucket.Stored]>([:])
   /// The progress of transfers, by key. It is sent with the next renewal.
   private let unsent = Mutex<[String: JobProgress]>([:])
+
+  private struct Held {
+    var stored: EntryBucket.Stored
+    /// Whether no later change of this worker may have taken effect.
+    var isNewest = true
+  }
 
   init(
     _ stream: JetStream, clock: any LinkClock, journal: any ClaimJournal, acceptsAnySite: Bool
@@ -86,11 +95,17 @@ final class SiteWorker: Sendable {
         if case .cancelled = error { return nil }
         guard case .noResponders = error else { throw ExchangeFault(error) }
         // The consumer does not exist, because no job was ever published at this site.
-        await clock.pause(for: min(expiry, Self.staleDelay))
+        await clock.pause(for: min(expiry, Self.redeliveryDelay))
         return nil
       }
       guard let offer else { return nil }
-      if let claim = try await claim(offer, for: worker, lease: lease) { return claim }
+      do throws(ExchangeFault) {
+        if let claim = try await claim(offer, for: worker, lease: lease) { return claim }
+      } catch {
+        // Otherwise, the job would wait for the acknowledgement limit of its offer.
+        try await giveBack(offer)
+        throw error
+      }
       expiry = .zero
     }
     return nil
@@ -109,22 +124,33 @@ final class SiteWorker: Sendable {
     for _ in 0..<Self.changesMaximum {
       var stored = try await entries.read(key)
       guard stored.revision >= revision else {
-        try await settle { () async throws(NATSFault) in
-          try await offer.giveBack(after: Self.staleDelay)
-        }
+        try await giveBack(offer)
         return nil
       }
       guard let claim = stored.entry.claim(for: worker, lease: lease) else { break }
       journal.add(key)
-      if let revision = try await entries.update(key, stored.entry, expecting: stored.revision) {
+      let revision: UInt64?
+      do throws(NATSFault) {
+        revision = try await entries.update(key, stored.entry, expecting: stored.revision)
+      } catch {
+        if error.effect == .unknown { unconfirmed.withLock { [stored] in $0[key] = stored } }
+        throw ExchangeFault(error)
+      }
+      if let revision {
         stored.revision = revision
-        held.withLock { [stored] in $0[key] = stored }
+        held.withLock { [stored] in $0[key] = Held(stored: stored) }
         try await settle { () async throws(NATSFault) in try await offer.acknowledge() }
         return claim
       }
     }
     try await settle { () async throws(NATSFault) in try await offer.acknowledge() }
     return nil
+  }
+
+  private func giveBack(_ offer: DeliveredMessage) async throws(ExchangeFault) {
+    try await settle { () async throws(NATSFault) in
+      try await offer.giveBack(after: Self.redeliveryDelay)
+    }
   }
 
   /// Acknowledges or returns an offer. If this message is lost, the offer is delivered again, and
@@ -140,9 +166,9 @@ final class SiteWorker: Sendable {
   func claims(of worker: FleetWorker) async throws(ExchangeFault) -> [JobClaim] {
     var claims: [JobClaim] = []
     for key in journal.keys {
-      let stored = try await entries.read(key)
+      let stored = try await confirmed(key)
       if let claim = stored.entry.claim(of: worker.name) {
-        held.withLock { $0[key] = stored }
+        held.withLock { $0[key] = Held(stored: stored) }
         claims.append(claim)
       } else {
         journal.remove(key)
@@ -151,8 +177,39 @@ final class SiteWorker: Sendable {
     return claims
   }
 
+  /// Returns the entry of a key. An unconfirmed claim is repeated with the revision that it
+  /// expected, because the first request may take effect after a later read.
+  private func confirmed(_ key: String) async throws(ExchangeFault) -> EntryBucket.Stored {
+    guard let claim = unconfirmed.withLock({ $0[key] }) else { return try await newest(key) }
+    let revision = try await converting { () async throws(NATSFault) in
+      try await entries.update(key, claim.entry, expecting: claim.revision)
+    }
+    unconfirmed.withLock { _ = $0.removeValue(forKey: key) }
+    if let revision { return EntryBucket.Stored(revision: revision, entry: claim.entry) }
+    return try await newest(key, after: claim.revision)
+  }
+
+  /// Reads an entry that is not older than the last known revision. If the servers lost this
+  /// revision, returns an older entry after several reads.
+  ///
+  /// - Parameter revision: a revision that is known to be replaced.
+  private func newest(
+    _ key: String, after revision: UInt64? = nil
+  ) async throws(ExchangeFault) -> EntryBucket.Stored {
+    let known = held.withLock { $0[key]?.stored.revision } ?? 0
+    let oldest = max(known, revision.map { $0 + 1 } ?? 0)
+    var stored = try await entries.read(key)
+    var pause = Self.recordPause
+    for _ in 1..<Self.changesMaximum where stored.revision < oldest {
+      guard await clock.pause(for: pause) else { break }
+      pause = min(pause * 2, Self.recordPauseMaximum)
+      stored = try await entries.read(key)
+    }
+    return stored
+  }
+
   var claimedJobs: [UpdateJob.ID] {
-    held.withLock { $0.values.compactMap { $0.entry.open?.job.id } }
+    held.withLock { $0.values.compactMap { $0.stored.entry.open?.job.id } }
   }
 
   // MARK: Changes
@@ -197,24 +254,32 @@ final class SiteWorker: Sendable {
     _ claim: JobClaim, _ body: (inout DeviceEntry) throws(ExchangeFault) -> Value
   ) async throws(ExchangeFault) -> Value {
     let key = key(claim)
-    var known = held.withLock { $0.removeValue(forKey: key) }
+    var known = held.withLock { held in
+      defer { held[key]?.isNewest = false }
+      return held[key].flatMap { $0.isNewest ? $0.stored : nil }
+    }
     for _ in 0..<Self.changesMaximum {
       let stored: EntryBucket.Stored
       let isFresh = known == nil
-      if let known { stored = known } else { stored = try await entries.read(key) }
+      if let known { stored = known } else { stored = try await newest(key) }
       known = nil
       var entry = stored.entry
       let value: Value
       do throws(ExchangeFault) { value = try body(&entry) } catch {
         guard isFresh else { continue }
+        held.withLock { _ = $0.removeValue(forKey: key) }
         throw error
       }
       if entry == stored.entry {
         guard isFresh else { continue }
         return value
       }
-      if let revision = try await entries.update(key, entry, expecting: stored.revision) {
-        held.withLock { $0[key] = EntryBucket.Stored(revision: revision, entry: entry) }
+      let revision = try await converting { () async throws(NATSFault) in
+        try await entries.update(key, entry, expecting: stored.revision)
+      }
+      if let revision {
+        let new = EntryBucket.Stored(revision: revision, entry: entry)
+        held.withLock { $0[key] = Held(stored: new) }
         return value
       }
     }
@@ -225,9 +290,9 @@ final class SiteWorker: Sendable {
 
   func recorded(_ claim: JobClaim) async throws(ExchangeFault) {
     let key = key(claim)
-    let known = held.withLock { $0[key]?.revision }
+    let known = held.withLock { $0[key].flatMap { $0.isNewest ? $0.stored.revision : nil } }
     let revision: UInt64
-    if let known { revision = known } else { revision = try await entries.read(key).revision }
+    if let known { revision = known } else { revision = try await newest(key).revision }
     let name = RunRecords.key(of: claim.job.id.run)
     var pause = Self.recordPause
     while true {

@@ -8,8 +8,9 @@ import OtaflashNATS
 /// fill the bucket.
 package enum SiteStreams {
   /// The time after which an offer that was neither acknowledged nor returned is delivered again. A
-  /// gateway acknowledges an offer as soon as the claim is stored.
-  package static let acknowledgementLimit = Duration.seconds(30)
+  /// gateway acknowledges an offer as soon as the claim is stored. The limit may be short, because
+  /// the compare-and-set of the claim succeeds only once.
+  package static let acknowledgementLimit = Duration.seconds(5)
   /// The maximum number of offers of a site that were delivered, but not acknowledged. The number
   /// is greater than the number of concurrent jobs of all gateways of a site.
   package static let openMaximum = 4096

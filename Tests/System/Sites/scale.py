@@ -65,10 +65,15 @@ class Usage:
         return self.processor / self.elapsed if self.elapsed else 0.0
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+def free_ports(count: int) -> list[int]:
+    """Ports of no socket. The kernel assigns ports from 32768 to connections, which could take them before a server."""
+    ports: set[int] = set()
+    while len(ports) < count:
+        port = random.randrange(20_000, 32_768)
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)):
+                ports.add(port)
+    return list(ports)
 
 
 def write_campaign(folder: pathlib.Path, devices: int, sites: int) -> pathlib.Path:
@@ -94,7 +99,7 @@ class Servers:
 
     def __init__(self, folder: pathlib.Path, version: str, count: int) -> None:
         program = ROOT / ".build" / "nats-servers" / version / "nats-server"
-        ports = [free_port() for _ in range(3 * count)]
+        ports = free_ports(3 * count)
         clients, routes, self.monitors = ports[:count], ports[count : 2 * count], ports[2 * count :]
         self.urls = [f"nats://127.0.0.1:{port}" for port in clients]
         self.programs = []

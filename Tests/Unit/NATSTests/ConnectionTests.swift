@@ -62,6 +62,28 @@ import Testing
     while try await Self.repeated({ try await state.entry("a") })?.value != [7] {}
   }
 
+  /// A query is repeated until a reply arrives, because servers without a leader store no request;
+  /// another request is sent once.
+  @Test(arguments: NATSServer.Version.allCases)
+  func onlyAQueryIsRepeated(_ version: NATSServer.Version) async throws {
+    let server = try await NATSServer(version)
+    let connection = try await server.connect(callLimit: Self.moment)
+    let stream = try JetStream(connection)
+    try await stream.createStream(StreamConfiguration(name: "CALLS", subjects: ["call.>"]))
+    try server.pause()
+    await #expect(throws: NATSFault.timedOut) {
+      try await connection.request(NATSMessage(subject: "call.once"))
+    }
+    await #expect(throws: NATSFault.timedOut) {
+      try await connection.query(NATSMessage(subject: "call.repeated"))
+    }
+    server.resume()
+    // The server stores the messages of a connection in their order.
+    _ = try await Self.repeated { try await stream.publish(NATSMessage(subject: "call.last")) }
+    let stored = try await stream.messages(in: "CALLS", matching: "call.>")
+    #expect(stored == ["call.once": 1, "call.repeated": 5, "call.last": 1])
+  }
+
   @Test(arguments: NATSServer.Version.allCases)
   func withoutAServerNothingIsSent(_ version: NATSServer.Version) async throws {
     let server = try await NATSServer(version)
