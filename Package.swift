@@ -417,7 +417,10 @@ let package = Package(
     .unitTests(
       name: "SweepTests", dependencies: simulatedUpdate + ["OtaflashDelta", "OtaflashSwarm"]),
     .unitTests(
-      name: "DeltaTests", dependencies: ["OTAReceiver", "OtaflashDelta", "OtaflashTestSupport"],
+      name: "DeltaTests",
+      dependencies: [
+        "OTAReceiver", "OtaflashDelta", "OtaflashSampleFirmware", "OtaflashTestSupport",
+      ],
       isOptimized: true),
     .executableTarget(
       name: "delta-codec", dependencies: ["OtaflashDelta"], path: "Tests/System/DeltaOracle/Codec",

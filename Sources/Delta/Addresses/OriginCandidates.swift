@@ -10,6 +10,10 @@ struct OriginCandidates {
   /// Images start at multiples of this size.
   private static let alignment = 0x100
   private static let page: UInt32 = 0x1000
+  /// The maximum numbers of words, and of targets with the same remainder, that are compared. The
+  /// effort would otherwise be quadratic for images of several MiB, and a part of their words is
+  /// sufficient to find the address.
+  private static let (wordsMaximum, targetsMaximum) = (1 << 17, 128)
 
   let addresses: [UInt32]
 
@@ -42,11 +46,18 @@ struct OriginCandidates {
       }
     }
     var counts: [UInt32: Int] = [:]
-    for word in words {
+    targets = targets.map { sample($0, targetsMaximum) }
+    for word in sample(words.sorted(), wordsMaximum) {
       for target in targets[Int(word) % alignment] where target <= word {
         counts[word - target, default: 0] += 1
       }
     }
     return counts.filter { $0.value > 7 && $0.key != Self.impossible }
+  }
+  /// Returns at most `maximum` elements at equal distances.
+  private static func sample(_ elements: [UInt32], _ maximum: Int) -> [UInt32] {
+    let distance = (elements.count + maximum - 1) / maximum
+    guard distance > 1 else { return elements }
+    return stride(from: 0, to: elements.count, by: distance).map { elements[$0] }
   }
 }

@@ -29,7 +29,8 @@ final class SiteWorker: Sendable {
   private let acceptsAnySite: Bool
   /// The last known revisions of claimed entries, by key.
   private let held = Mutex<[String: Held]>([:])
-  /// Claims whose compare-and-set may have taken effect, by key, with the revision that it expected.
+  /// Claims whose compare-and-set may have taken effect, by key, with the revision that it
+  /// expected.
   private let unconfirmed = Mutex<[String: EntryBucket.Stored]>([:])
   /// The progress of transfers, by key. It is sent with the next renewal.
   private let unsent = Mutex<[String: JobProgress]>([:])

@@ -1,3 +1,4 @@
+import OtaflashSampleFirmware
 import OtaflashTestSupport
 import Testing
 
@@ -116,6 +117,12 @@ enum MappedExample {
     var random = SplitMix64(seed: seed)
     let base = seed % 5 == 0 ? [] : random.code(Int.random(in: 1..<1500, using: &random))
     try PatchTests.expectRoundTrip(from: base, to: random.edited(base, pieces: 5), Self.codecs)
+  }
+
+  /// Only a part of the words and branches of a large image is compared.
+  @Test func theAddressOfALargeImageIsFound() {
+    let image = RelinkedFirmware(size: 3 << 20, changing: 0).old
+    #expect(OriginCandidates(image).addresses.contains(0xC200))
   }
 
   @Test func aFileHasTheHeaderOfAPart() throws {
