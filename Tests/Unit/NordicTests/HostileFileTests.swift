@@ -13,19 +13,19 @@ import Testing
   private static let package = ResourcePackage(
     name: "r.zip", files: [.init(name: "a", path: "/a", bytes: firmware(400))])
 
-  private static func content(
+  fileprivate static func content(
     _ offset: Int, of total: Int, _ bytes: [UInt8], status: UInt8 = 1
   ) -> [UInt8] {
     [0x11, status, 0, 0]
       + [offset, total, bytes.count].flatMap { UInt32($0).littleEndianBytes } + bytes
   }
 
-  private static func pacing(_ offset: Int, free: Int, status: UInt8 = 1) -> [UInt8] {
+  fileprivate static func pacing(_ offset: Int, free: Int, status: UInt8 = 1) -> [UInt8] {
     [0x21, status, 0, 0] + UInt32(offset).littleEndianBytes + [UInt8](repeating: 0, count: 8)
       + UInt32(free).littleEndianBytes
   }
 
-  private static func offset(_ request: [UInt8]) -> Int {
+  fileprivate static func offset(_ request: [UInt8]) -> Int {
     request[4..<8].reversed().reduce(0) { $0 << 8 | Int($1) }
   }
 
@@ -131,6 +131,32 @@ import Testing
           .declined(.upload, .noSpace(free: 399, needed: 400, path: "/otaflash.part"))))
   }
 
+  @Test func aWrongByteIsDetectedWhenTheFileIsReadBack() throws {
+    let device = StoringDevice()
+    let result = try store { request in
+      device.answers(to: request).map { answer in
+        guard answer[0] == 0x11, answer.count > 16 else { return answer }
+        return answer.dropLast() + [answer[answer.count - 1] ^ 1]
+      }
+    }
+    guard case .failure(.declined(.upload, let refusal)) = result else {
+      Issue.record("\(result)")
+      return
+    }
+    #expect(refusal == .fileDiffers("/a") && device.file == nil)
+  }
+
+  /// The device no longer finds the temporary file when the host repeats the request.
+  @Test func aMoveWhoseAnswerIsLostSucceeds() throws {
+    let device = StoringDevice()
+    let result = try store { request in
+      let answers = device.answers(to: request)
+      return answers == [[0x61, 1]] ? [] : answers
+    }
+    #expect(try result.get().sent == ["/a"])
+    #expect(device.file == Self.package.files[0].bytes)
+  }
+
   private static let otherVersions: [(bytes: [UInt8], isVersion: Bool)] = [
     ([1, 0], true), ([3, 0], true), ([4], false), ([], false),
   ]
@@ -163,6 +189,49 @@ import Testing
         }
       }
       if case .success = result { Issue.record("seed \(seed)") }
+    }
+  }
+}
+
+/// A device that stores one file, under a temporary name until the file is moved.
+private final class StoringDevice: Sendable {
+  private struct State {
+    var part: [UInt8]?
+    var file: [UInt8]?
+  }
+  private let state = Mutex(State())
+
+  var file: [UInt8]? { state.withLock { $0.file } }
+
+  func answers(to request: [UInt8]) -> [[UInt8]] {
+    state.withLock { state in
+      let offset = HostileFileTests.offset(request)
+      switch request[0] {
+      case 0x10:
+        let isPart = request.suffix(5) == Array(".part".utf8)[...]
+        guard let file = isPart ? state.part : state.file else {
+          return [HostileFileTests.content(offset, of: 0, [], status: 0xFE)]
+        }
+        let count = Int(request[8]) | Int(request[9]) << 8
+        return [
+          HostileFileTests.content(
+            offset, of: file.count, Array(file.dropFirst(offset).prefix(count)))
+        ]
+      case 0x20:
+        state.part = []
+        return [HostileFileTests.pacing(offset, free: 1_000)]
+      case 0x22:
+        state.part?.append(contentsOf: request[12...])
+        return [HostileFileTests.pacing(offset, free: 1_000)]
+      case 0x30:
+        defer { state.part = nil }
+        return [[0x31, state.part == nil ? 0xFE : 1]]
+      case 0x40: return [[0x41, 1]]
+      default:
+        guard let part = state.part else { return [[0x61, 0xFE]] }
+        (state.part, state.file) = (nil, part)
+        return [[0x61, 1]]
+      }
     }
   }
 }
