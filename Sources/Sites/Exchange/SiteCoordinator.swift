@@ -10,6 +10,8 @@ package final class SiteCoordinator: Sendable {
   private static let sweepInterval = Duration.seconds(1)
   private static let restoreInterval = Duration.seconds(15)
   private static let watchPause = Duration.seconds(1)
+  /// The maximum wait for existing revisions: longer than a watch takes to replace its consumer.
+  private static let settlingLimit = Duration.seconds(15)
   private static let changesMaximum = 8
   /// The number of jobs that are published concurrently, because each needs several round trips.
   private static let publicationsMaximum = 16
@@ -141,7 +143,7 @@ package final class SiteCoordinator: Sendable {
     let (board, clock) = (board, clock)
     await withTaskGroup(of: Void.self) { group in
       group.addTask { await board.reach(last) }
-      group.addTask { await clock.pause(for: .seconds(5)) }
+      group.addTask { await clock.pause(for: Self.settlingLimit) }
       await group.next()
       group.cancelAll()
     }

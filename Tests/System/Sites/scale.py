@@ -122,10 +122,15 @@ class Servers:
         for server in self.programs:
             wait_for_server(server)
         limit = time.monotonic() + 30
-        while len(self.programs) > 1 and not self.monitor(0).get("meta_cluster", {}).get("leader"):
+        while len(self.programs) > 1 and not any(map(self.leads_all, range(len(self.programs)))):
             if time.monotonic() > limit:
-                raise RuntimeError("the cluster has no leader")
+                raise RuntimeError("the cluster has no leader with all servers")
             time.sleep(0.1)
+
+    def leads_all(self, number: int) -> bool:
+        """Whether a server is the leader of the cluster, and has heard from all other servers."""
+        others = self.monitor(number).get("meta_cluster", {}).get("replicas", [])
+        return len(others) == len(self.programs) - 1 and not any(other.get("offline") for other in others)
 
     def monitor(self, number: int) -> dict[str, typing.Any]:
         address = f"http://127.0.0.1:{self.monitors[number]}/jsz?streams=1"

@@ -12,7 +12,7 @@ import Testing
   /// Performs an operation and three permitted reads after it. Returns the server's answers, except
   /// the answers to the reads.
   private static func answer(
-    to operation: ForbiddenOperation, _ client: RawClient
+    to operation: ForbiddenOperation, _ client: RawClient, isExpected: Bool
   ) throws -> String {
     if operation.isSubscription {
       try client.subscribe(operation.subject)
@@ -23,7 +23,10 @@ import Testing
     }
     var lines = try client.flush()
     // The server has executed a permitted operation when it has executed a later one as well.
-    for _ in 0..<3 {
+    // However, server 2.14 may answer a read before a write that it has received earlier.
+    var fences = 0
+    while fences < 3 || isExpected && lines.isEmpty && fences < 10_000 {
+      fences += 1
       try client.publish(
         "$JS.API.DIRECT.GET.KV_FW.$KV.FW.abc.0", reply: "\(Deployment.inbox).fence")
       while let line = try client.next() {
@@ -50,8 +53,9 @@ import Testing
     let before = try await deployment.state()
     for operation in ForbiddenOperation.all {
       let client = try deployment.raw()
-      let answer = try Self.answer(to: operation, client)
-      #expect(answer == operation.answer(of: version), "\(operation.name)")
+      let expected = operation.answer(of: version)
+      let answer = try Self.answer(to: operation, client, isExpected: !expected.isEmpty)
+      #expect(answer == expected, "\(operation.name)")
       if ProcessInfo.processInfo.environment["OTAFLASH_ANSWERS"] != nil {
         print("\(version): \(operation.name): \(answer)\n\(operation.row)")
       }
@@ -112,7 +116,7 @@ import Testing
       reply: Deployment.reply)
     let operation = ForbiddenOperation(
       name: "", subject: "$JS.API.DIRECT.GET.KV_RUNS.$KV.RUNS.r1", answer: "")
-    _ = try Self.answer(to: operation, client)
+    _ = try Self.answer(to: operation, client, isExpected: false)
     let offers = try await deployment.coordinator.messages(in: SiteLayout.offers, matching: ">")
     #expect(offers.keys.contains("flash.job.hall.a") == (version != .debian))
     #expect(offers.keys.contains("flash.job.hall.b"))
