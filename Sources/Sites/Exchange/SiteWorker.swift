@@ -210,7 +210,7 @@ final class SiteWorker: Sendable {
   }
 
   var claimedJobs: [UpdateJob.ID] {
-    held.withLock { $0.values.compactMap { $0.stored.entry.open?.job.id } }
+    held.withLock { $0.values.filter(\.isNewest).compactMap { $0.stored.entry.open?.job.id } }
   }
 
   // MARK: Changes
