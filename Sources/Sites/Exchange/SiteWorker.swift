@@ -172,6 +172,7 @@ final class SiteWorker: Sendable {
         held.withLock { $0[key] = Held(stored: stored) }
         claims.append(claim)
       } else {
+        held.withLock { _ = $0.removeValue(forKey: key) }
         journal.remove(key)
       }
     }
