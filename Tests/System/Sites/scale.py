@@ -130,7 +130,7 @@ class Servers:
     def leads_all(self, number: int) -> bool:
         """Whether a server is the leader of the cluster, and has heard from all other servers."""
         others = self.monitor(number).get("meta_cluster", {}).get("replicas", [])
-        return len(others) == len(self.programs) - 1 and not any(other.get("offline") for other in others)
+        return len(others) == len(self.programs) - 1 and all(o.get("current") and not o.get("offline") for o in others)
 
     def monitor(self, number: int) -> dict[str, typing.Any]:
         address = f"http://127.0.0.1:{self.monitors[number]}/jsz?streams=1"
