@@ -50,6 +50,17 @@ package enum NATSFault: Error, Hashable, Sendable {
     case .connectionLost, .timedOut, .cancelled(isSent: true), .malformedReply: .unknown
     }
   }
+
+  /// Whether the cause may be a cluster that is starting: it has no leader yet, or a server is
+  /// missing.
+  package var isOfStartingServers: Bool {
+    switch self {
+    case .timedOut, .notConnected, .connectionLost: true
+    case .refused(let refusal):
+      [JetStreamRefusal.tooFewServers, JetStreamRefusal.notAvailable].contains(refusal.number)
+    default: false
+    }
+  }
 }
 
 /// The reason why JetStream refused a request.
@@ -60,6 +71,10 @@ package struct JetStreamRefusal: Hashable, Sendable, Codable {
   package let number: Int
   package let text: String
 
+  /// 10005: fewer servers are connected than the stream has replicas.
+  package static let tooFewServers = 10005
+  /// 10008: the servers have no leader.
+  package static let notAvailable = 10008
   /// 10071: the entry or subject has another revision than expected.
   package static let wrongLastSequence = 10071
   /// 10077: the stream did not store the message; with "discard new per subject", the subject is

@@ -26,6 +26,9 @@ package final class CoordinatorService: Sendable {
   private static let waitingMaximum = 256
   private static let rosterInterval = Duration.seconds(5)
   private static let progressInterval = Duration.seconds(2)
+  /// The maximum wait for the servers of a cluster, which start together with the coordinator.
+  private static let serversLimit = Duration.seconds(30)
+  private static let serversPause = Duration.seconds(1)
 
   private let settings: Settings
   private let store: FleetStore
@@ -94,9 +97,9 @@ package final class CoordinatorService: Sendable {
   package func serve(
     while body: @escaping @Sendable () async -> Void
   ) async throws(CommandFault) {
-    try await prepare()
-    let leadership = try await lead()
     let clock = EventLoopClock()
+    try await prepare(clock)
+    let leadership = try await lead()
     let result = await withTaskGroup(
       of: Part.self, returning: Result<Void, LeadershipFault>.self
     ) { group in
@@ -157,12 +160,17 @@ package final class CoordinatorService: Sendable {
     try result.get()
   }
 
-  private func prepare() async throws(CommandFault) {
-    do throws(NATSFault) {
-      try await SiteStreams.create(on: stream, replicas: settings.replicas)
-      try await SiteStreams.createConsumers(of: registry().sites, on: stream)
-    } catch {
-      throw .sites(.broker(error))
+  private func prepare(_ clock: EventLoopClock) async throws(CommandFault) {
+    let end = clock.now.advanced(by: Self.serversLimit)
+    while true {
+      do throws(NATSFault) {
+        try await SiteStreams.create(on: stream, replicas: settings.replicas)
+        return try await SiteStreams.createConsumers(of: registry().sites, on: stream)
+      } catch {
+        guard error.isOfStartingServers, clock.now < end else { throw .sites(.broker(error)) }
+        log.notice("the servers are not ready", metadata: ["cause": "\(error)"])
+        guard await clock.pause(for: Self.serversPause) else { throw .stopped }
+      }
     }
   }
 

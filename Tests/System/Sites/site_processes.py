@@ -181,10 +181,15 @@ class Program:
 
 def wait_for_server(server: Program) -> None:
     """Waits until a server accepts connections. Its log is the only trace without a client."""
-    log = server.log(len(server.lives))
-    while "Server is ready" not in log.read_text(errors="replace"):
-        if server.exit_code() is not None or time.monotonic() - server.life.start > START_LIMIT:
-            raise RuntimeError(f"the server did not start:\n{server.tail()}")
+    wait_for_text(server, "Server is ready")
+
+
+def wait_for_text(program: Program, text: str) -> None:
+    """Waits until a program that has just started writes a text to its log."""
+    log = program.log(len(program.lives))
+    while text not in log.read_text(errors="replace"):
+        if program.exit_code() is not None or time.monotonic() - program.life.start > START_LIMIT:
+            raise RuntimeError(f"{program.name} did not write '{text}':\n{program.tail()}")
         time.sleep(0.02)
 
 
