@@ -94,15 +94,25 @@ package struct JetStream: Sendable {
   }
 
   private struct Success: Decodable {}
-  private struct Failure: Decodable { let error: JetStreamRefusal? }
 
-  static func content<Content: Decodable>(of reply: NATSMessage) throws(NATSFault) -> Content {
-    let data = Data(reply.payload)
-    do {
-      if let refusal = try JSONDecoder().decode(Failure.self, from: data).error {
+  /// The content of a reply, or the refusal in its place.
+  private struct Reply<Content: Decodable>: Decodable {
+    private enum CodingKeys: CodingKey { case error }
+
+    let content: Content
+
+    init(from decoder: any Decoder) throws {
+      let values = try decoder.container(keyedBy: CodingKeys.self)
+      if let refusal = try values.decodeIfPresent(JetStreamRefusal.self, forKey: .error) {
         throw NATSFault.refused(refusal)
       }
-      return try JSONDecoder().decode(Content.self, from: data)
+      content = try Content(from: decoder)
+    }
+  }
+
+  static func content<Content: Decodable>(of reply: NATSMessage) throws(NATSFault) -> Content {
+    do {
+      return try JSONDecoder().decode(Reply<Content>.self, from: Data(reply.payload)).content
     } catch let fault as NATSFault {
       throw fault
     } catch {

@@ -47,11 +47,12 @@ struct FactBook: Sendable {
 
   /// Removes the facts up to `number`, because they are recorded.
   mutating func record(upTo number: Int) {
-    while let first = entries.first, first.fact.number <= number {
-      entries.removeFirst()
-      guard let (key, fact) = keys.removeValue(forKey: first.fact.number) else { continue }
+    let count = entries.prefix { $0.fact.number <= number }.count
+    for entry in entries.prefix(count) {
+      guard let (key, fact) = keys.removeValue(forKey: entry.fact.number) else { continue }
       recorded[key] = max(recorded[key] ?? 0, fact)
     }
+    entries.removeFirst(count)
   }
 
   /// Returns the number of the last recorded fact in the entry of a key.

@@ -14,9 +14,10 @@ struct RunRecord: Hashable, Sendable, Codable {
 
   init() {}
 
-  init?(_ entry: KeyValueEntry?) {
-    guard let entry, !entry.isDeleted else { return nil }
-    do { self = try JSONDecoder().decode(RunRecord.self, from: Data(entry.value)) } catch {
+  /// Decodes an entry of the bucket; returns `nil` without an entry.
+  init?(_ value: [UInt8]?) {
+    guard let value else { return nil }
+    do { self = try JSONDecoder().decode(RunRecord.self, from: Data(value)) } catch {
       return nil
     }
   }
@@ -50,7 +51,8 @@ final class RunRecords: Sendable {
   func open(_ run: String) async throws(NATSFault) -> RunRecord {
     let isKnown = state.withLock { $0.current[run] != nil }
     let stored =
-      isKnown ? nil : RunRecord(try await bucket.newestRevision(Self.key(of: run)))
+      isKnown
+      ? nil : try await bucket.newestRevision(Self.key(of: run)).flatMap { RunRecord($0.value) }
     let record = state.withLock { state in
       var record = state.current[run] ?? stored ?? RunRecord()
       record.isOpen = true

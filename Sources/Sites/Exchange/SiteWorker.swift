@@ -11,8 +11,8 @@ final class SiteWorker: Sendable {
   private static let pollLimit = Duration.seconds(5)
   /// The pause between two rounds of requests to several consumers.
   private static let pollPause = Duration.milliseconds(50)
-  private static let recordPause = Duration.milliseconds(20)
-  private static let recordPauseMaximum = Duration.milliseconds(250)
+  private static let readPause = Duration.milliseconds(20)
+  private static let readPauseMaximum = Duration.milliseconds(250)
   private static let changesMaximum = 8
   /// The delay after which an offer is delivered again if a replica does not have its entry yet, or
   /// if the entry cannot be written.
@@ -20,7 +20,7 @@ final class SiteWorker: Sendable {
 
   private let stream: JetStream
   private let entries: EntryBucket
-  private let runs: KeyValueBucket
+  private let records: RecordWaits
   private let progresses: KeyValueBucket
   private let clock: any LinkClock
   private let journal: any ClaimJournal
@@ -49,7 +49,7 @@ final class SiteWorker: Sendable {
     self.journal = journal
     self.acceptsAnySite = acceptsAnySite
     entries = try EntryBucket(stream)
-    runs = try KeyValueBucket(SiteLayout.runs, of: stream)
+    records = RecordWaits(try KeyValueBucket(SiteLayout.runs, of: stream), clock: clock)
     progresses = try KeyValueBucket(SiteLayout.progress, of: stream)
   }
 
@@ -201,10 +201,10 @@ final class SiteWorker: Sendable {
     let known = held.withLock { $0[key]?.stored.revision } ?? 0
     let oldest = max(known, revision.map { $0 + 1 } ?? 0)
     var stored = try await entries.read(key)
-    var pause = Self.recordPause
+    var pause = Self.readPause
     for _ in 1..<Self.changesMaximum where stored.revision < oldest {
       guard await clock.pause(for: pause) else { break }
-      pause = min(pause * 2, Self.recordPauseMaximum)
+      pause = min(pause * 2, Self.readPauseMaximum)
       stored = try await entries.read(key)
     }
     return stored
@@ -295,15 +295,7 @@ final class SiteWorker: Sendable {
     let known = held.withLock { $0[key].flatMap { $0.isNewest ? $0.stored.revision : nil } }
     let revision: UInt64
     if let known { revision = known } else { revision = try await newest(key).revision }
-    let name = RunRecords.key(of: claim.job.id.run)
-    var pause = Self.recordPause
-    while true {
-      let stored = try await converting { () async throws(NATSFault) in try await runs.entry(name) }
-      let record = RunRecord(stored) ?? RunRecord()
-      if record.recorded >= revision { return }
-      guard record.isOpen, await clock.pause(for: pause) else { throw .notRecorded }
-      pause = min(pause * 2, Self.recordPauseMaximum)
-    }
+    try await records.wait(for: claim.job.id.run, upTo: revision)
   }
 
   /// Stores the progress of a transfer until the next renewal.

@@ -78,6 +78,9 @@ final class BenchTime: Sendable {
 /// A worker that waits for jobs in the time of the bench: the server's wait would use real time.
 private struct PollingWorker: JobExchange {
   private static let interval = Duration.milliseconds(20)
+  /// The number of requests for a job that is available: a busy server passes an offer to its
+  /// consumer some time after it has stored the offer.
+  private static let requests = 4
 
   let exchange: JetStreamExchange
   let bench: JetStreamBench
@@ -88,6 +91,12 @@ private struct PollingWorker: JobExchange {
     for worker: FleetWorker, lease: Duration, waitingUpTo wait: Duration
   ) async throws(ExchangeFault) -> JobClaim? {
     var waited = Duration.zero
+    for _ in 1..<Self.requests {
+      if let claim = try await exchange.claim(for: worker, lease: lease, waitingUpTo: .zero) {
+        return claim
+      }
+      await SystemClock().pause(for: Self.interval)
+    }
     while true {
       if let claim = try await exchange.claim(for: worker, lease: lease, waitingUpTo: .zero) {
         return claim
