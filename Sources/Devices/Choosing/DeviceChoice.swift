@@ -14,18 +14,18 @@ package struct DeviceChoice: Sendable {
   private static let namedMaximum = 8
   private static let advice = "Choose at a terminal, or name the device with -d."
 
-  /// The image; `nil` if the image is not known yet.
-  package let package: FirmwarePackage?
-  package let session: Session
+  /// The image or the resources; `nil` if the image is not known yet.
+  private let fit: ImageFit?
+  private let session: Session
 
-  package init(package: FirmwarePackage?, session: Session) {
-    self.package = package
+  package init(for fit: ImageFit?, session: Session) {
+    self.fit = fit
     self.session = session
   }
 
   /// Asks the user for a device; returns an ending that continues the run with this device.
   package func ending() async throws(CommandFault) -> Ending {
-    guard package != nil, Keyboard.isAvailable(in: session) else { throw try await refusal() }
+    guard fit != nil, Keyboard.isAvailable(in: session) else { throw try await refusal() }
     let records = try StateStore.open(session)
     let table = try table(records)
     session.console.note(title)
@@ -48,16 +48,16 @@ package struct DeviceChoice: Sendable {
 
   private var title: Line {
     let style = session.console.settings.errorStyle
-    guard let package else { return "" }
-    let version = package.versionName.map { "  \($0)" } ?? ""
-    return "\(style.bold(package.name))\(version)  \(Text.grouped(package.size)) B: which device?"
+    guard let fit else { return "" }
+    let version = fit.versionName.map { "  \($0)" } ?? ""
+    return "\(style.bold(fit.name))\(version)  \(Text.grouped(fit.size)) B: which device?"
   }
 
   private func table(_ records: StateStore) throws(CommandFault) -> LiveTable {
     let aliases = try records.aliases().all.map { ($0.device, $0.alias.description) }
     let last = try records.lastChosen()
     return LiveTable(
-      fit: package.map(ImageFit.init), aliases: Dictionary(aliases) { first, _ in first },
+      fit: fit, aliases: Dictionary(aliases) { first, _ in first },
       isChoice: true, preferred: last.map { ($0.id, $0.name) })
   }
 
@@ -83,7 +83,7 @@ package struct DeviceChoice: Sendable {
       return .noDeviceNamed(
         why: "The scan failed: \(why.what). \(Self.advice)", suggestion: nil)
     }
-    return Self.refusal(devices, for: package.map(ImageFit.init))
+    return Self.refusal(devices, for: fit)
   }
 
   package static func refusal(_ devices: [ScanResult], for fit: ImageFit?) -> CommandFault {

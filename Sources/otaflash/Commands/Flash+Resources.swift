@@ -19,7 +19,7 @@ extension Flash {
   func sendOnlyResources(in session: Session) async throws(CommandFault) -> Ending {
     let package = try ResourceSource.load(image)
     guard let device = target.device else {
-      return try await DeviceChoice(package: nil, session: session).ending()
+      return try await DeviceChoice(for: ImageFit(package), session: session).ending()
     }
     let (destination, records) = try await resolve(device, in: session)
     let job = ResourceJob(

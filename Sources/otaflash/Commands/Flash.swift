@@ -164,7 +164,7 @@ struct Flash: DeviceCommand {
 
   func perform(in session: Session) async throws(CommandFault) -> Ending {
     guard target.device != nil || image != ImageFile.standardInput else {
-      return try await DeviceChoice(package: nil, session: session).ending()
+      return try await DeviceChoice(for: nil, session: session).ending()
     }
     if watch, let device = target.device {
       return try await FlashLoop(command: self, session: session).run(on: device)
@@ -177,7 +177,7 @@ struct Flash: DeviceCommand {
       try ResourceSource.load(path)
     }
     guard let device = target.device else {
-      return try await DeviceChoice(package: firmware, session: session).ending()
+      return try await DeviceChoice(for: ImageFit(firmware), session: session).ending()
     }
     let options = try updateOptions(for: firmware, in: session)
     announce(firmware, in: session)

@@ -110,15 +110,17 @@ struct Scan: Subcommand {
 
   /// Shows a live table, then its last content.
   private func show(in session: Session) async throws(CommandFault) -> Ending {
-    let package = try image.map { path throws(CommandFault) in
-      try ImageSource.loadPackage(path, saying: ImageIdentity(), in: nil, session)
+    let fit = try image.map { path throws(CommandFault) in
+      ResourceSource.recognizes(path)
+        ? try ImageFit(ResourceSource.load(path))
+        : try ImageFit(ImageSource.loadPackage(path, saying: ImageIdentity(), in: nil, session))
     }
     let aliases = try DeviceLookup(environment: session.environment).aliases().all
     let hasKeys = Keyboard.isAvailable(in: session)
     let table = LiveTable(
-      fit: package.map(ImageFit.init),
+      fit: fit,
       aliases: Dictionary(aliases.map { ($0.device, $0.alias.description) }) { first, _ in first },
-      isChoice: package != nil && hasKeys, hasKeys: hasKeys)
+      isChoice: fit != nil && hasKeys, hasKeys: hasKeys)
     let limit = global.timeout?.duration ?? Self.watchLimit
     let scan = LiveScan(table, filter, for: limit, in: session)
     let ending = try await scan.run()

@@ -213,6 +213,20 @@ import Testing
     #expect(narrow[1].contains("fits") && !narrow[1].contains("C0:FF"))
   }
 
+  /// InfiniTime advertises its DFU service, but not its file service.
+  @Test func resourcesFitAWatchWithTheFileService() {
+    let fit = ImageFit(
+      ResourcePackage(
+        name: "fonts.zip", files: [.init(name: "a", path: "/a", bytes: [1, 2, 3])]))
+    let advertised: [BluetoothUUID] = [
+      "febb", "00001530-1212-efde-1523-785feabcd123", "fe59", "180a",
+    ]
+    #expect(advertised.map { fit.verdict(on: [$0]) } == [.fits, .unknown, .other, .other])
+    #expect(fit.verdict(on: []) == .other && fit.size == 3)
+    #expect(fit.reason([advertised[1]]).hasPrefix("advertises the DFU service, as InfiniTime"))
+    #expect(fit.reason([]) == "does not advertise the DFU service of InfiniTime")
+  }
+
   // MARK: Scripts
 
   @Test func aScriptReceivesTheListOfDevices() {
