@@ -56,9 +56,10 @@ struct Watch {
   let profile: SimulationProfile
   let storage: FlashMemory
 
-  init(_ settings: String = "") throws {
+  /// - Parameter storage: the flash of a watch that was used before; `nil` = a new watch.
+  init(_ settings: String = "", storage: FlashMemory? = nil) throws {
     profile = try SimulationProfile(parsing: "infinitime?" + settings)
-    storage = FlashMemory(size: profile.flashSize)
+    self.storage = storage ?? FlashMemory(size: profile.flashSize)
   }
 
   /// The result of one run.
