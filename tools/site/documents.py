@@ -13,6 +13,7 @@ import pygments.util
 
 from page import Page, plain, relative, slug
 
+TEXT_MAXIMUM = 3000  # the number of characters of a section that the search reads
 FORMATTER = pygments.formatters.HtmlFormatter(nowrap=True)
 
 
@@ -124,7 +125,9 @@ class Documents:
 
 
 def sections(body, title, tags="h[1-4]"):
-    """Returns the search entries of a page: each heading with the text below it."""
+    """Returns the search entries of a page: each heading with the text below it, and each row of the tables of a section
+    that is too long for the search.
+    """
     parts = re.split(rf'<(?:{tags})[^>]* id="([^"]*)"[^>]*>(.*?)</(?:{tags})>', body, flags=re.DOTALL)
     found = [("", title, plain(parts[0]))]
     for index in range(1, len(parts), 3):
@@ -134,4 +137,8 @@ def sections(body, title, tags="h[1-4]"):
             found[0] = ("", title, found[0][2] + " " + plain(text))
         else:
             found.append((html.unescape(anchor), f"{title} › {words}", plain(text)))
+        if len(plain(text)) > TEXT_MAXIMUM:
+            for row in re.findall(r"<tr>\s*<td>(.*?)</tr>", text, flags=re.DOTALL):
+                first = plain(row.partition("</td>")[0])
+                found.append((html.unescape(anchor), f"{title} › {first}", plain(row)))
     return found

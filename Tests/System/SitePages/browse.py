@@ -29,6 +29,8 @@ SEARCHES = {
     "PineTime": "docs/devices.html",
     "Ruuvi": "docs/devices.html",
     "Bangle.js": "docs/devices.html",
+    "micro:bit": "docs/devices.html",
+    "LEGO hub": "docs/devices.html",
 }
 PICTURED = (
     "index.html", "README.html", "docs/fleet.html", "docs/coming-from.html", "docs/your-device.html",
