@@ -7,8 +7,10 @@ import Synchronization
 /// Records the progress of an update, so that a later run can report the interruption. The entry is
 /// only a hint: the device decides at which offset the transfer resumes.
 package final class JournalWriter: Sendable {
-  /// The minimum number of bytes between two entries; writing each entry waits for the disk.
-  private static let noteStep = 64 * 1024
+  /// The maximum number of bytes between two entries, and the number of entries for a small image.
+  /// Writing an entry waits for the disk.
+  private static let stepMaximum = 64 * 1024
+  private static let entriesOfSmallImage = 8
 
   private struct Page: Sendable {
     var entry: UpdateJournal.Entry
@@ -75,9 +77,10 @@ package final class JournalWriter: Sendable {
     let due = page.withLock { page -> UpdateJournal.Entry? in
       let acknowledged = page.before + acknowledged
       page.entry.acknowledged = acknowledged
-      guard acknowledged - page.noted >= Self.noteStep, acknowledged < page.entry.imageSize else {
-        return nil
-      }
+      let size = page.entry.imageSize
+      // After the first entry, the next run reports the interruption.
+      let step = page.noted == 0 ? 1 : min(Self.stepMaximum, size / Self.entriesOfSmallImage)
+      guard acknowledged - page.noted >= step, acknowledged < size else { return nil }
       page.noted = acknowledged
       page.entry.updated = Timestamp.secondsSince1970()
       return page.entry

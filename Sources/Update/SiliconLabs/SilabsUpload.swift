@@ -10,8 +10,10 @@ extension SilabsReceiver {
       while try await !send(file) {
         // The device still erases its storage.
         try patience.check(Patience.Marks(), at: context.clock.now)
-        try await rest(Self.retryTime * 2, .upload)
-        try await begin(.upload)
+        try await context.waiting(for: .flash) { () async throws(UpdateFault) in
+          try await rest(Self.retryTime * 2, .upload)
+          try await begin(.upload)
+        }
       }
     }
   }
