@@ -4,5 +4,6 @@ func fuzzMicrobitUpdate(_ input: [UInt8]) {
     of: [
       "microbit?erase=0&write=0", "microbit-v1?erase=0&write=0",
       "microbit?erase=0&write=0&editor=python&bluetooth=no", "calliope?erase=0&write=0",
+      "microbit-v1?erase=0&write=0&runtime=other",
     ], input)
 }

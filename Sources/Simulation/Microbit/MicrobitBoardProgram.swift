@@ -10,10 +10,20 @@ final class MicrobitBoardProgram: BoardProgram {
   private let unit: MicrobitUnit
   private let control: AttributeHandle
   private let buttonless: Shared<ButtonlessState>
+  private let departure: Shared<Departure>
   /// The handle of the Buttonless DFU characteristic; `nil` on V1.
   private let entry: AttributeHandle?
   private let answerTime: Duration
   private let keep: @Sendable (Ending) -> Void
+
+  /// The restart of V1 into its bootloader, which a host has requested.
+  private struct Departure: Sendable {
+    static let request: UInt8 = 1
+
+    var isRequested = false
+    var end: LinkInstant?
+    var isOver = false
+  }
 
   /// The program that runs after the end of this program.
   enum Ending: Equatable, Sendable {
@@ -30,7 +40,8 @@ final class MicrobitBoardProgram: BoardProgram {
   ) {
     let settings = machine.settings
     let buttonless = Shared(ButtonlessState(entry: .bonded))
-    self.buttonless = buttonless
+    let departure = Shared(Departure())
+    (self.buttonless, self.departure) = (buttonless, departure)
     let unit = MicrobitUnit(machine, with: parts, random: random)
     (self.unit, self.keep, answerTime) = (unit, keep, parts.answerTime)
     let service = LocalService(
@@ -43,7 +54,7 @@ final class MicrobitBoardProgram: BoardProgram {
     let table = AttributeTable(services: [
       .genericAccess(name: parts.applicationName), .genericAttribute(),
       .deviceInformation([0x2A24: "BBC micro:bit \(settings.board.rawValue)"]),
-      Self.dfuService(of: settings.board, buttonless, parts), service,
+      Self.dfuService(of: settings.board, buttonless, departure, parts), service,
     ])
     control = table.handle(of: MicrobitUUID.control)
     let entry = settings.board == .v2 ? table.handle(of: SecureUUID.bondedButtonless) : nil
@@ -61,18 +72,24 @@ final class MicrobitBoardProgram: BoardProgram {
     }
   }
 
-  /// Returns the service that starts the bootloader. Only V2 has a simulated bootloader.
+  /// Returns the service that starts the bootloader.
   private static func dfuService(
-    of board: MicrobitBoard, _ state: Shared<ButtonlessState>, _ parts: BoardParts
+    of board: MicrobitBoard, _ state: Shared<ButtonlessState>, _ departure: Shared<Departure>,
+    _ parts: BoardParts
   ) -> LocalService {
     switch board {
     case .v1:
+      let value = AttributeValue.written { bytes, _ in
+        defer { parts.wake() }
+        if bytes.first == Departure.request { departure.withLock { $0.isRequested = true } }
+        return nil
+      }
       return LocalService(
         MicrobitUUID.dfuOfV1,
         characteristics: [
           LocalCharacteristic(
-            MicrobitUUID.dfuControlOfV1, properties: .write,
-            value: .written { _, _ in ATTErrorCode(0x80) })
+            MicrobitUUID.dfuControlOfV1, properties: .write, value: value,
+            security: parts.settings.security.needed)
         ])
     case .v2:
       let value = AttributeValue.written { bytes, _ in
@@ -94,7 +111,17 @@ final class MicrobitBoardProgram: BoardProgram {
   func poll(at now: LinkInstant) -> Duration? {
     let (notices, wait) = unit.poll(at: now)
     for notice in notices { server.notify(control, notice) }
-    guard let entry else { return wait }
+    guard let entry else {
+      let departing = departure.withLock { departure -> Duration? in
+        guard departure.isRequested else { return nil }
+        // The response to the write is sent first.
+        let end = departure.end ?? now.advanced(by: answerTime)
+        departure.end = end
+        departure.isOver = now >= end
+        return departure.isOver ? nil : now.duration(to: end)
+      }
+      return [wait, departing].compactMap(\.self).min()
+    }
     let (responses, leaving) = buttonless.withLock { state in
       defer { state.responses.removeAll() }
       return (state.responses, state.poll(at: now, answerTime))
@@ -108,13 +135,17 @@ final class MicrobitBoardProgram: BoardProgram {
   func flashDone(_ isDone: Bool) { unit.flashDone(isDone) }
 
   var ending: BootEnding? {
-    unit.ending ?? (buttonless.withLock { $0.isOver } ? .reset : nil)
+    unit.ending ?? (entersBootloader ? .reset : nil)
+  }
+
+  private var entersBootloader: Bool {
+    buttonless.withLock { $0.isOver } || departure.withLock { $0.isOver }
   }
 
   func leave(_ ending: BootEnding) {
     if unit.request == .restartIntoPairing {
       keep(.pairing)
-    } else if buttonless.withLock({ $0.isOver }) {
+    } else if entersBootloader {
       keep(.bootloader)
     } else {
       keep(.program)

@@ -5,6 +5,8 @@ import OtaflashGATT
 /// or its bootloader.
 final class MicrobitFirmware: BoardFirmware {
   private static let factoryScriptSize = 8 * 1024
+  /// The time from the end of the link to the start of V1's bootloader.
+  private static let pauseOfV1 = Duration.seconds(1)
 
   private struct State: Sendable {
     var bootRecord: BootRecord
@@ -16,8 +18,10 @@ final class MicrobitFirmware: BoardFirmware {
   let settings: MicrobitSettings
   private let parts: BoardParts
   private let loader: Bootloader
-  /// The bootloader of V2; `nil` for V1, whose bootloader is not simulated.
+  /// The bootloader of V2; `nil` for V1.
   private let secure: SecureFirmware?
+  /// The bootloader of V1; `nil` for V2.
+  private let legacy: LegacyFirmware?
   private let state: Shared<State>
 
   init(_ settings: MicrobitSettings, of parts: BoardParts) throws(FlashFault) {
@@ -32,18 +36,20 @@ final class MicrobitFirmware: BoardFirmware {
     }
     state = Shared(State(bootRecord: record))
     secure = settings.board == .v2 ? try SecureFirmware(.microbit, of: parts) : nil
+    legacy = settings.board == .v1 ? try LegacyFirmware(.microbit, of: parts) : nil
   }
 
   var address: DeviceAddress { parts.settings.address }
 
   var running: SlotImage {
-    if let secure { return secure.running }
+    if let running = secure?.running ?? legacy?.running { return running }
     return state.withLock { $0.bootRecord.images[$0.bootRecord.active] }
   }
 
   /// Returns the program in flash; empty while a script is incomplete, so that it cannot run.
   func runningImage() throws(FlashFault) -> [UInt8] {
     guard try !isIncomplete() else { return [] }
+    if let legacy { return try legacy.runningImage() }
     return try loader.image(of: try loader.newestRecord() ?? state.withLock { $0.bootRecord })
   }
 
@@ -57,14 +63,20 @@ final class MicrobitFirmware: BoardFirmware {
 
   func boot(_ number: Int) throws(FlashFault) -> Boot {
     let before = state.withLock { $0.bootRecord }
-    let booted = try secure?.boot(number)
+    let booted: Boot? =
+      if let secure { try secure.boot(number) } else { try legacy?.boot(number) }
     let record = try loader.newestRecord() ?? before
     let restartsIntoPairing = state.withLock { state in
       defer { state.restartsIntoPairing = false }
       state.bootRecord = record
       return state.restartsIntoPairing
     }
-    if let booted, !(booted.program is ButtonlessApplication) { return booted }
+    if let booted, booted.program is DFUProgram<SecureBootloader> { return booted }
+    if let booted, booted.program is DFUProgram<LegacyBootloader> {
+      return Boot(
+        program: booted.program, isActivation: booted.isActivation,
+        flashTime: booted.flashTime + Self.pauseOfV1)
+    }
     let isIncomplete = try isIncomplete()
     // A user starts pairing mode with the buttons, because the program does not use Bluetooth.
     let isByButtons = !settings.usesBluetooth && number == 0
@@ -83,7 +95,9 @@ final class MicrobitFirmware: BoardFirmware {
     switch next {
     case .program: break
     case .pairing: state.withLock { $0.restartsIntoPairing = true }
-    case .bootloader: secure?.enterBootloader(named: nil)
+    case .bootloader:
+      secure?.enterBootloader(named: nil)
+      legacy?.enterBootloader()
     }
   }
 }
@@ -94,6 +108,15 @@ extension SecureBootloaderSettings {
     var settings = SecureBootloaderSettings()
     settings.entry = .bonded
     settings.verification = .none
+    settings.isMicrobit = true
+    return settings
+  }
+}
+
+extension LegacyBootloaderSettings {
+  /// The bootloader of a micro:bit V1, with one bank.
+  fileprivate static var microbit: LegacyBootloaderSettings {
+    var settings = LegacyBootloaderSettings()
     settings.isMicrobit = true
     return settings
   }

@@ -29,7 +29,7 @@ extension LegacyBootloader {
       return nil
     }
     let pages = stride(
-      from: slot, to: slot + Int(total), by: parts.settings.layout.pageSize)
+      from: slot, to: slot + Int(total), by: parts.flash.geometry.pageSize)
     offer(pages.map { .erase(page: $0) }, for: .erase)
     return nil
   }

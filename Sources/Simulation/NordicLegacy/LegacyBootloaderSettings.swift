@@ -77,6 +77,9 @@ public struct LegacyBootloaderSettings: Hashable, Sendable {
   public var inactivity: Duration?
   /// Whether the application reports its version in a Device Information Service.
   public var hasDeviceInformation = true
+  /// Whether this is the bootloader of a micro:bit V1. It keeps the address of the application, and
+  /// starts an application without verifying it, because partial flashing changes the application.
+  var isMicrobit = false
 
   /// Creates the settings of Nordic's bootloader of SDK 11, with the default values.
   public init() {}

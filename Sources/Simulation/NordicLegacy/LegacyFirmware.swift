@@ -40,7 +40,9 @@ final class LegacyFirmware: BoardFirmware {
   }
 
   private var applicationAddress: DeviceAddress { parts.settings.address }
-  private var bootloaderAddress: DeviceAddress { applicationAddress.successor }
+  private var bootloaderAddress: DeviceAddress {
+    settings.isMicrobit ? applicationAddress : applicationAddress.successor
+  }
 
   var running: SlotImage { state.withLock { $0.bootRecord.images[$0.bootRecord.active] } }
 
@@ -103,12 +105,15 @@ final class LegacyFirmware: BoardFirmware {
   }
 
   /// Returns whether the image matches the checksum in the settings; the bootloader starts no other
-  /// image. Always true with two banks, because the running image is never overwritten.
+  /// image. A micro:bit has no checksum; its bootloader only requires that the first word is not
+  /// erased. Always true with two banks, because the running image is never overwritten.
   private func isWhole(_ record: BootRecord) throws(FlashFault) -> Bool {
     guard hasOneBank else { return true }
     let image = record.images[record.active]
     guard image.size > 0 else { return false }
-    return CRC32.checksum(try loader.image(of: record)) == image.crc32
+    let bytes = try loader.image(of: record)
+    guard !settings.isMicrobit else { return bytes.prefix(4).contains { $0 != 0xFF } }
+    return CRC32.checksum(bytes) == image.crc32
   }
 
   private func makeProgram(

@@ -30,9 +30,9 @@ public protocol UpdateSession: Sendable {
   /// locations of a bootloader, because an earlier run may have been interrupted there.
   static var places: [DeviceLocation] { get }
 
-  /// The protocol to which a session may leave the update of a device that offers both protocols;
-  /// `nil` = no protocol, so that the user must choose one.
-  static var alternative: UpdateProtocol? { get }
+  /// The protocols to which a session may leave the update of a device that also offers one of
+  /// them; empty = none, so that the user must choose a protocol.
+  static var alternatives: [UpdateProtocol] { get }
 
   /// Returns whether this protocol supports the image.
   static func takes(_ image: FirmwareImage) -> Bool
@@ -58,8 +58,9 @@ public protocol UpdateSession: Sendable {
   /// in search order.
   func placesAfterActivation(of images: [FirmwareImage]) -> [DeviceLocation]
 
-  /// Decides whether this session updates the device, or leaves the update to `alternative`; called
-  /// on the first connection to a device that offers both. Nothing is written.
+  /// Decides whether this session updates the device, or leaves the update to one of
+  /// `alternatives`; called on the first connection to a device that offers both. Nothing is
+  /// written.
   ///
   /// - Parameter images: the images to send together; empty for an inspection without an image.
   func preference(for images: [FirmwareImage]) async throws(UpdateFault) -> ProtocolPreference
@@ -130,7 +131,7 @@ extension UpdateSession {
 
   public static var places: [DeviceLocation] { [.home] }
 
-  public static var alternative: UpdateProtocol? { nil }
+  public static var alternatives: [UpdateProtocol] { [] }
 
   public func preference(
     for images: [FirmwareImage]

@@ -59,7 +59,7 @@ struct ProtocolChoice: Sendable {
     }
     if takers.count == 1 { return Candidates(first: first) }
     for taker in takers where takers.count == 2 {
-      let alternative = takers.first { $0.updateProtocol == taker.alternative }
+      let alternative = takers.first { taker.alternatives.contains($0.updateProtocol) }
       if let alternative { return Candidates(first: taker, alternative: alternative) }
     }
     throw .protocolAmbiguous(takers.map { $0.updateProtocol })

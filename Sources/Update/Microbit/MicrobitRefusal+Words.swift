@@ -33,12 +33,6 @@ extension ProtocolRefusal {
     advice: "Only these programs have a part that can be sent separately; nothing was written.",
     kind: .unsuitable, remedy: copying)
 
-  /// The device does not answer requests.
-  static let microbitSilent = ProtocolRefusal(
-    code: "no answer", meaning: "it did not answer a request of the Partial Flashing Service",
-    advice: "Hold A and B, press reset, and release A and B when the display is filled; then try "
-      + "again.", kind: .protocolBroken, remedy: .restartDevice)
-
   /// The device neither restarts after the end of a transfer nor on request.
   static let microbitKeepsRunning = ProtocolRefusal(
     code: "no restart", meaning: "it has received the complete program, but does not restart",

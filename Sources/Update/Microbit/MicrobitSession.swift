@@ -7,8 +7,8 @@ import OtaflashGATT
 struct MicrobitSession: UpdateSession {
   static let updateProtocol = UpdateProtocol.microbit
   static let services = [MicrobitService.service]
-  /// A micro:bit V2 also offers Secure DFU.
-  static let alternative: UpdateProtocol? = .nordicSecure
+  /// A micro:bit V2 also offers Secure DFU, and V1 legacy DFU.
+  static let alternatives: [UpdateProtocol] = [.nordicSecure, .nordicLegacy]
 
   let context: UpdateContext
   private let retained: RetainedState<MicrobitRetained>
@@ -24,7 +24,8 @@ struct MicrobitSession: UpdateSession {
     let hasDFUOfV1: Bool
     do throws(GATTFault) {
       channel = try await MicrobitChannel.open(on: client, clock: context.clock)
-      hasDFUOfV1 = try await client.services().contains { $0.uuid == MicrobitService.dfuOfV1 }
+      // V2 does not have this service.
+      hasDFUOfV1 = try await client.services().contains { $0.uuid == MicrobitDFU.service }
     } catch {
       throw .gatt(.connect, error)
     }
@@ -38,10 +39,9 @@ struct MicrobitSession: UpdateSession {
 
   // MARK: Before the transfer
 
-  /// Leaves the update to Secure DFU, which replaces runtime and script, if sending only the script
-  /// is not possible. The alternative exists only on V2.
+  /// Leaves the update to the bootloader, which replaces runtime and script, if sending only the
+  /// script is not possible.
   func preference(for images: [FirmwareImage]) throws(UpdateFault) -> ProtocolPreference {
-    guard state.board == .v2 else { return .keep }
     let isPossible = images.allSatisfy { image in
       (image.microbit?.program(for: state.board)?.script).map(state.hasRuntime) ?? false
     }

@@ -18,17 +18,20 @@ enum LegacyDFURole: Sendable {
 
   static func find(on client: GATTClient) async throws(GATTFault) -> LegacyDFURole {
     let services = try await client.services().map(\.uuid)
-    guard services.contains(LegacyDFU.service) else { return .none }
+    guard services.contains(LegacyDFU.service) else {
+      guard services.contains(MicrobitDFU.service) else { return .none }
+      let control = try await client.characteristic(
+        MicrobitDFU.control, in: MicrobitDFU.service)
+      return .application(LegacyDFUEntry(client: client, way: .microbit(control)))
+    }
     let version = try await version(of: client)
     // If the device reports no version, an application is identified by its other services.
     let isReceiver =
       version.map { $0 != .application } ?? services.allSatisfy(boundToBoth.contains)
     if isReceiver { return .receiver(version) }
-    return .application(
-      LegacyDFUEntry(
-        client: client,
-        controlPoint: try await client.characteristic(
-          LegacyDFU.controlPoint, in: LegacyDFU.service)))
+    let controlPoint = try await client.characteristic(
+      LegacyDFU.controlPoint, in: LegacyDFU.service)
+    return .application(LegacyDFUEntry(client: client, way: .controlPoint(controlPoint)))
   }
 
   private static func version(

@@ -6,7 +6,7 @@ import OtaflashGATT
 /// or with a receiver of the image (README.md in this folder describes the sequence).
 struct LegacyDFUSession: UpdateSession {
   static let updateProtocol = UpdateProtocol.nordicLegacy
-  static let services = [LegacyDFU.service]
+  static let services = [LegacyDFU.service, MicrobitDFU.service]
   static let places: [DeviceLocation] = [.home, .nextAddress]
 
   private enum Side {
@@ -17,11 +17,12 @@ struct LegacyDFUSession: UpdateSession {
   }
 
   let context: UpdateContext
+  private let client: GATTClient
   private let retained: RetainedState<LegacyDFURetained>
   private let identity: ApplicationIdentity
   private let side: Side
 
-  static func takes(_ image: FirmwareImage) -> Bool { image.initPacket?.isLegacy ?? false }
+  static func takes(_ image: FirmwareImage) -> Bool { image.legacyDFUPackage != nil }
 
   static func open(
     on client: GATTClient, _ context: UpdateContext, _ retained: RetainedState<LegacyDFURetained>
@@ -49,7 +50,7 @@ struct LegacyDFUSession: UpdateSession {
       throw .strangerAtBootloaderAddress
     }
     let session = LegacyDFUSession(
-      context: context, retained: retained, identity: identity, side: side)
+      context: context, client: client, retained: retained, identity: identity, side: side)
     if session.isApplication {
       retained.update { $0.before.met(identity, isActivated: context.hasActivated) }
     }
@@ -77,6 +78,9 @@ struct LegacyDFUSession: UpdateSession {
   }
 
   func check(_ image: FirmwareImage) throws(UpdateFault) -> Preflight {
+    guard let image = image.legacyDFUPackage else {
+      throw .imageNotTaken(by: [Self.updateProtocol])
+    }
     if let room = device.slotSize, image.bytes.count > room {
       throw .doesNotFit(imageSize: image.bytes.count, slotSize: room)
     }
@@ -90,12 +94,11 @@ struct LegacyDFUSession: UpdateSession {
 
   // MARK: To the bootloader
 
-  /// The locations of the bootloader, in search order. A bootloader without a bond advertises from
-  /// the next address. With a bond, it keeps the device's address, which the life cycle searches
-  /// last.
+  /// The locations of the bootloader, in search order. With a bond, a bootloader keeps the device's
+  /// address, which the life cycle searches last.
   var bootloaderPlaces: [DeviceLocation] {
-    guard case .application(.some) = side else { return [] }
-    return [.nextAddress]
+    guard case .application(let entry?) = side else { return [] }
+    return [entry.bootloaderPlace]
   }
 
   func detach() async throws(UpdateFault) {
@@ -166,8 +169,16 @@ struct LegacyDFUSession: UpdateSession {
     return context.place.after(images)
   }
 
+  /// A program of a micro:bit need not use Bluetooth.
+  func silentRestartLimit(of images: [FirmwareImage]) -> Duration? {
+    images.contains { $0.microbit != nil } ? .seconds(15) : nil
+  }
+
   func running(expecting image: FirmwareImage) async throws(UpdateFault) -> RunningImage {
     guard isApplication else { return image.leavesBootloader ? .newBootloader : .bootloader }
+    if image.microbit != nil {
+      try await MicrobitChannel.checkThatProgramRuns(on: client, clock: context.clock)
+    }
     var validation: String?
     if case .receiver(let receiver) = side { validation = receiver.device.validation }
     return RunningImage(

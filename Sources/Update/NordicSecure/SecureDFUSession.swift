@@ -15,6 +15,7 @@ struct SecureDFUSession: UpdateSession {
   }
 
   let context: UpdateContext
+  private let client: GATTClient
   private let retained: RetainedState<IdentityBefore>
   private let side: Side
 
@@ -35,14 +36,14 @@ struct SecureDFUSession: UpdateSession {
       let bootloader = try await SecureDFUBootloader.open(
         on: client, context, controlPoint: controlPoint)
       return SecureDFUSession(
-        context: context, retained: retained, side: .bootloader(bootloader))
+        context: context, client: client, retained: retained, side: .bootloader(bootloader))
     }
     guard context.place != .nextAddress else { throw .strangerAtBootloaderAddress }
     do throws(GATTFault) {
       let identity = try await ApplicationIdentity.read(from: client)
       retained.update { $0.met(identity, isActivated: context.hasActivated) }
       return SecureDFUSession(
-        context: context, retained: retained,
+        context: context, client: client, retained: retained,
         side: .application(identity, try await ButtonlessEntry.find(on: client)))
     } catch {
       throw .gatt(.connect, error)
@@ -125,10 +126,12 @@ struct SecureDFUSession: UpdateSession {
   }
 
   func running(expecting image: FirmwareImage) async throws(UpdateFault) -> RunningImage {
-    switch side {
-    case .application(let identity, _):
-      RunningImage(identity, expecting: image, before: retained.value.identity)
-    case .bootloader: image.leavesBootloader ? .newBootloader : .bootloader
+    guard case .application(let identity, _) = side else {
+      return image.leavesBootloader ? .newBootloader : .bootloader
     }
+    if image.microbit != nil {
+      try await MicrobitChannel.checkThatProgramRuns(on: client, clock: context.clock)
+    }
+    return RunningImage(identity, expecting: image, before: retained.value.identity)
   }
 }

@@ -9,7 +9,7 @@ struct OTASession: UpdateSession {
   static let updateProtocol = UpdateProtocol.otaflash
   static let services = [OTAService.service]
   /// An application with MCUboot may offer both services (docs/mcuboot.md).
-  static let alternative: UpdateProtocol? = .smp
+  static let alternatives: [UpdateProtocol] = [.smp]
 
   /// Returns whether the service supports the image. The service writes one slot, and transfers no
   /// init packets.

@@ -57,12 +57,7 @@ public struct FirmwareUpdate: Sendable {
   /// resume offset if its protocol supports resuming.
   public var command: Command<PeripheralTurn, UpdateResult, UpdateFault> {
     Command("flash \(name)") { (turn) async throws(UpdateFault) -> UpdateResult in
-      var context = UpdateContext(
-        clock: turn.clock, options: options, tally: UpdateProgressState(),
-        meter: TransferMeter(roundTrip: { _ in }), observe: observe)
-      let parts = Array(rounds.joined())
-      if parts.count > 1 { context.parts = parts }
-      let result = try await perform(in: turn, context)
+      let result = try await perform(in: turn)
       observe(.finished(result))
       return result
     }
@@ -78,16 +73,34 @@ public struct FirmwareUpdate: Sendable {
     try await command.run(on: dialer, clock: clock)
   }
 
+  private func context(clock: any LinkClock) -> UpdateContext {
+    var context = UpdateContext(
+      clock: clock, options: options, tally: UpdateProgressState(),
+      meter: TransferMeter(roundTrip: { _ in }), observe: observe)
+    let parts = Array(rounds.joined())
+    if parts.count > 1 { context.parts = parts }
+    return context
+  }
+
   private func perform(
-    in turn: PeripheralTurn, _ context: UpdateContext
+    in turn: PeripheralTurn
   ) async throws(UpdateFault) -> UpdateResult {
+    var context = context(clock: turn.clock)
     let started = context.clock.now
     var report = RoundSummary()
     var places = choice.places(for: rounds[0], asked: options.updateProtocol)
     for images in rounds {
-      let lifeCycle = UpdateLifeCycle(
-        images: images, turn: turn, context: context, choice: choice)
-      report.add(try await lifeCycle.run(from: &report.from, at: places), of: images)
+      do throws(UpdateFault) {
+        let lifeCycle = UpdateLifeCycle(
+          images: images, turn: turn, context: context, choice: choice)
+        report.add(try await lifeCycle.run(from: &report.from, at: places), of: images)
+      } catch .declined(_, let refusal) where refusal.needsAnotherPass {
+        context = self.context(clock: context.clock)
+        let lifeCycle = UpdateLifeCycle(
+          images: images, turn: turn, context: context, choice: choice)
+        report.add(
+          try await lifeCycle.run(from: &report.from, at: [turn.whereabouts]), of: images)
+      }
       if report.outcome == .wouldFlash { break }
       places = [turn.whereabouts]
     }

@@ -43,6 +43,10 @@ public struct ProtocolRefusal: Error, Equatable, Sendable {
   /// The correction, if an application can offer one.
   public let remedy: Remedy?
 
+  /// Whether the device accepts the rest of the update after another run of the same update, which
+  /// then follows once.
+  var needsAnotherPass = false
+
   /// Creates a refusal in the terms of a protocol's specification.
   public init(
     code: String? = nil, meaning: String, advice: String, kind: Kind, remedy: Remedy? = nil

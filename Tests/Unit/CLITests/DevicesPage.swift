@@ -133,8 +133,8 @@ extension ServedDevice {
       "BBC micro:bit V1 and V2, Calliope mini, with MakeCode or MicroPython", .microbit,
       "microbit-program.hex", on: anyDevice, .simulatorFromSource,
       "Hold A and B, press reset, and release them when the display is filled, unless the running "
-        + "program uses Bluetooth. Only the script is sent; on V2, the complete program if the "
-        + "runtime differs. Copy the first program to V1 over USB."),
+        + "program uses Bluetooth. Only the script is sent, or the complete program if the runtime "
+        + "differs."),
     ServedDevice(
       "Your own firmware: Zephyr, nRF5 SDK, bare metal", .otaflash, "app.hex", on: "name:door-01",
       .deviceCode,

@@ -57,6 +57,7 @@ import Testing
     ("suota", .startedOver), ("suota-da1453x", .startedOver),
     ("ti-oad", .startedOver), ("ti-oad-mcuboot", .startedOver),
     ("microbit", .startedOver), ("microbit-v1", .startedOver), ("calliope", .startedOver),
+    ("microbit-v1?runtime=other", .startedOver),
   ])
   func theSameCommandContinues(_ profile: String, _ wanted: Continuation) throws {
     let program = try Program()

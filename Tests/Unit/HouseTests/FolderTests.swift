@@ -31,6 +31,7 @@ import Testing
     ],
     "Update": [
       "Report", "Contract", "LifeCycle", "Patches", "OTAService", "SMP", "NordicShared",
+      "MicrobitShared",
       "NordicSecure", "NordicLegacy", "Espressif", "SiliconLabs", "Telink", "SUOTA", "TIOAD",
       "Microbit", "FileTransfer", "Procedures",
     ],

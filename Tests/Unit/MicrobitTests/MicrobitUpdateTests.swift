@@ -92,10 +92,10 @@ import Testing
     #expect(outcomes == [.flashed, .alreadyCurrent, .flashed])
   }
 
-  /// V1 has another bootloader, so only a file of its runtime can be sent.
-  @Test func anotherRuntimeOnV1IsRefusedBeforeAByteIsWritten() throws {
+  @Test func anotherRuntimeIsRefusedBeforeAByteIsWritten() throws {
     let outcome = try flash(
-      try program(3000, for: "microbit-v1"), onto: "microbit-v1?runtime=other")
+      try program(3000, for: "microbit-v1"), onto: "microbit-v1?runtime=other"
+    ) { $0.updateProtocol = .microbit }
     let refusal = try #require(outcome.refusal)
     #expect(refusal.code == "runtime" && refusal.kind == .unsuitable && refusal.remedy != nil)
     #expect(outcome.log.packets.isEmpty && !outcome.log.commands.contains([0xFF, 0]))

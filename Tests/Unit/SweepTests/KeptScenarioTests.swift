@@ -245,4 +245,26 @@ import Testing
     }
     #expect(rewinds.isEmpty, "\(rewinds)")
   }
+
+  /// A loss of power while the first page of a script is written leaves a micro:bit without a known
+  /// runtime. The next update sends the complete program, and then the script: until a script was
+  /// sent, the device does not start the program.
+  @Test(arguments: [("microbit", UpdateProtocol.nordicSecure), ("microbit-v1", .nordicLegacy)])
+  func aMicrobitThatWaitsForAScriptReceivesIt(
+    _ device: String, _ complete: UpdateProtocol
+  ) throws {
+    var protocols: Set<[UpdateProtocol]> = []
+    for operation in 1...16 {
+      let profile =
+        "\(device)?slot=64K&erase=0&write=0&reset-at-flash-op=\(operation)&torn&busy-forever"
+      let scenario = Scenario(profile: profile, image: try .drawn(for: profile, size: 6000))
+      let judgement = Judgement(of: scenario)
+      #expect(judgement.violations.isEmpty, "\(operation): \(judgement.violations)")
+      var used: [UpdateProtocol] = []
+      for case .device(let report) in judgement.cure?.events ?? []
+      where used.last != report.updateProtocol { used.append(report.updateProtocol) }
+      protocols.insert(used)
+    }
+    #expect(protocols.contains([complete, .microbit]), "\(protocols)")
+  }
 }

@@ -26,6 +26,11 @@ struct Replay {
     let judgement = Judgement(of: scenario)
     for event in judgement.ending?.events ?? [] { print("  \(event)") }
     if let ending = judgement.ending { print("ending   \(ending.outcome), \(ending.counters)") }
+    if let cure = judgement.cure {
+      print("again, without faults:")
+      for event in cure.events { print("  \(event)") }
+      print("ending   \(cure.outcome), \(cure.counters)")
+    }
     for violation in judgement.violations { print("VIOLATED \(violation)") }
     return judgement.violations.isEmpty
   }

@@ -179,6 +179,8 @@ public struct Judgement: Sendable {
   private static let eventsOfHangShown = 40
 
   public let ending: ScenarioEnding?
+  /// The ending of the repetition without faults; `nil` without a repetition.
+  public let cure: ScenarioEnding?
   public let violations: [Violation]
 
   /// Runs the scenario. After a failure, runs the same update without faults on the same device,
@@ -189,12 +191,13 @@ public struct Judgement: Sendable {
       let storage = FlashMemory(size: settings.flashSize)
       let ending = try scenario.run(storage: storage)
       self.ending = ending
+      let cure = Self.cure(scenario, ending, storage)
+      self.cure = cure?.ending
       violations =
         ending.violations(of: scenario)
-        + (scenario.earlier.isEmpty ? ending.inventedResumes : [])
-        + Self.cureViolations(scenario, ending, storage)
+        + (scenario.earlier.isEmpty ? ending.inventedResumes : []) + (cure?.violations ?? [])
     } catch {
-      ending = nil
+      (ending, cure) = (nil, nil)
       switch error {
       case .hang(let fault, let events):
         let last = events.suffix(Self.eventsOfHangShown).map { "\n  \($0)" }
@@ -205,28 +208,35 @@ public struct Judgement: Sendable {
     }
   }
 
-  private static func cureViolations(
+  /// Repeats a failed update without faults.
+  private static func cure(
     _ scenario: Scenario, _ ending: ScenarioEnding, _ storage: FlashMemory
-  ) -> [Violation] {
-    guard case .failure = ending.outcome else { return [] }
+  ) -> (ending: ScenarioEnding?, violations: [Violation])? {
+    guard case .failure = ending.outcome else { return nil }
     do throws(ScenarioFault) {
       let cure = try scenario.cure()
       let cured = try cure.run(storage: storage)
-      switch cured.outcome {
-      // A refusal before the first byte remains in effect.
-      case .success, .failure(.downgrade), .failure(.doesNotFit):
-        // The restart before this run may start an image that an earlier update activated, or
-        // revert an image on trial.
-        return cured.violations(
-          of: cure, former: ending.before + scenario.earlier.map(\.image.bytes))
-      // A device whose bootloader is started only by a button is not found once it runs the image.
-      case .failure(.couldNotConnect(.deviceNotFound))
-      where scenario.hasButton && cured.running == scenario.images.map(\.bytes):
-        return []
-      case .failure(let fault): return [.incurable("\(fault)")]
-      }
+      return (cured, violations(of: cure, cured, after: scenario, ending))
     } catch {
-      return [.incurable("\(error)")]
+      return (nil, [.incurable("\(error)")])
+    }
+  }
+
+  private static func violations(
+    of cure: Scenario, _ cured: ScenarioEnding, after scenario: Scenario, _ ending: ScenarioEnding
+  ) -> [Violation] {
+    switch cured.outcome {
+    // A refusal before the first byte remains in effect.
+    case .success, .failure(.downgrade), .failure(.doesNotFit):
+      // The restart before this run may start an image that an earlier update activated, or
+      // revert an image on trial.
+      return cured.violations(
+        of: cure, former: ending.before + scenario.earlier.map(\.image.bytes))
+    // A device whose bootloader is started only by a button is not found once it runs the image.
+    case .failure(.couldNotConnect(.deviceNotFound))
+    where scenario.hasButton && cured.running == scenario.images.map(\.bytes):
+      return []
+    case .failure(let fault): return [.incurable("\(fault)")]
     }
   }
 }

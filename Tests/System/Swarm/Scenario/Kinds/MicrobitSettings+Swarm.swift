@@ -3,10 +3,11 @@ import OtaflashSimulation
 
 extension MicrobitSettings: SwarmKind {
   static let days = ["microbit", "microbit-v1", "calliope"]
-  static let ways = ["editor=", "bluetooth="]
+  static let ways = ["editor=", "bluetooth=", "runtime="]
   static let samples = [
     "microbit?erase=0&write=0", "microbit-v1?erase=0&write=0", "calliope?erase=0&write=0",
     "microbit?erase=0&write=0&editor=python", "microbit?erase=0&write=0&bluetooth=no",
+    "microbit?erase=0&write=0&runtime=other", "microbit-v1?erase=0&write=0&runtime=other",
   ]
 
   /// A script replaces the running script.
@@ -20,6 +21,7 @@ extension MicrobitSettings: SwarmKind {
   static func device(_ name: String, _ draw: inout KindDraw) -> DrawnDevice {
     var device = DrawnDevice(name: name)
     device.settings = ["mtu=\(draw.pick([23, 100, 247]))"]
+    device.settings.append("runtime=\(draw.pick(["same", "same", "other"]))")
     if name == "microbit" {
       device.settings += [
         "editor=\(draw.pick([Editor.makecode, .makecode, .python]).rawValue)",

@@ -5,8 +5,6 @@ enum MicrobitService {
   static let service: BluetoothUUID = "e97dd91d-251d-470a-a062-fa1922dfa9a8"
   /// The only characteristic: commands (write without response) and answers (notify).
   static let control: BluetoothUUID = "e97d3b10-251d-470a-a062-fa1922dfa9a8"
-  /// The service that restarts a micro:bit V1 into its bootloader; V2 does not have it.
-  static let dfuOfV1: BluetoothUUID = "e95d93b0-251d-470a-a062-fa1922dfa9a8"
 
   /// The number of script bytes in a packet.
   static let packetSize = 16
