@@ -4,8 +4,8 @@ import OtaflashFirmware
 import OtaflashSimulation
 import Testing
 
-/// Updates of each kind of device, each killed in the middle, and the same command again. The
-/// device is another process, which keeps running. With `OTAFLASH_TRANSCRIPTS`, the outputs are
+/// Updates of each kind of device, each killed in the middle, and the same command again. In all
+/// but one case, the device is another process, which keeps running. With `OTAFLASH_TRANSCRIPTS`, the outputs are
 /// written into that folder.
 @Suite(.waitsForPrograms) struct KilledUpdateTests {
   /// The way in which the second command continues.
@@ -55,7 +55,7 @@ import Testing
     ("silabs", .startedOver), ("silabs-app-ota", .startedOver),
     ("telink", .startedOver), ("telink-legacy", .startedOver),
     ("suota", .startedOver), ("suota-da1453x", .startedOver),
-    ("ti-oad", .startedOver), ("ti-oad-mcuboot", .startedOver),
+    ("ti-oad", .startedOver), ("ti-oad-mcuboot", .startedOver), ("lego-oad", .startedOver),
     ("microbit", .startedOver), ("microbit-v1", .startedOver), ("calliope", .startedOver),
     ("microbit-v1?runtime=other", .startedOver),
   ])
@@ -84,15 +84,22 @@ import Testing
   private static func killAndRepeat(_ profile: String) throws -> Program.Outcome? {
     let program = try Program()
     let kind = try SimulationProfile(parsing: profile).device
+    // A socket has no pairing, which this device requires.
+    let isInProcess = profile == "lego-oad"
     let socket = program.home.path + "/d"
-    let device = try program.start(["simulate", "--listen", socket, "--profile", profile])
+    let device =
+      try isInProcess
+      ? nil : program.start(["simulate", "--listen", socket, "--profile", profile])
     defer {
-      device.send(SIGTERM)
-      _ = device.end()
+      device?.send(SIGTERM)
+      _ = device?.end()
     }
-    let isListening = device.waitUntilItPrints("listening")
+    let isListening = device?.waitUntilItPrints("listening") ?? true
     try #require(isListening)
-    let words = ["flash", try image(for: kind, in: program), "-d", "unix:" + socket]
+    let words = [
+      "flash", try image(for: kind, in: program), "-d",
+      isInProcess ? "sim:" + profile : "unix:" + socket,
+    ]
     let killed = try program.start(words + ["--json"])
     let isInTransfer = (0..<2).allSatisfy { _ in killed.waitUntilItPrints("task_progress") }
     killed.send(SIGKILL)
