@@ -50,7 +50,10 @@ struct ServeCommand: Subcommand {
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "The number of servers that store each entry: 1, 3 or 5 (default: 1).",
+      """
+      The number of servers that store each entry: 1, 3 or 5 (default: 1). The coordinator waits \
+      up to 30 s until so many servers are connected.
+      """,
       valueName: "number"))
   var replicas: WholeNumber?
 
