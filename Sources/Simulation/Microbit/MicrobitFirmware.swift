@@ -15,13 +15,15 @@ final class MicrobitFirmware: BoardFirmware {
     var restartsIntoPairing = false
   }
 
+  private enum BoardBootloader {
+    case v1(LegacyFirmware)
+    case v2(SecureFirmware)
+  }
+
   let settings: MicrobitSettings
   private let parts: BoardParts
   private let loader: Bootloader
-  /// The bootloader of V2; `nil` for V1.
-  private let secure: SecureFirmware?
-  /// The bootloader of V1; `nil` for V2.
-  private let legacy: LegacyFirmware?
+  private let bootloader: BoardBootloader
   private let state: Shared<State>
 
   init(_ settings: MicrobitSettings, of parts: BoardParts) throws(FlashFault) {
@@ -35,21 +37,26 @@ final class MicrobitFirmware: BoardFirmware {
       return (Array(application.prefix(parts.settings.slotSize)), .unknown, .any)
     }
     state = Shared(State(bootRecord: record))
-    secure = settings.board == .v2 ? try SecureFirmware(.microbit, of: parts) : nil
-    legacy = settings.board == .v1 ? try LegacyFirmware(.microbit, of: parts) : nil
+    bootloader =
+      switch settings.board {
+      case .v1: .v1(try LegacyFirmware(.microbit, of: parts))
+      case .v2: .v2(try SecureFirmware(.microbit, of: parts))
+      }
   }
 
   var address: DeviceAddress { parts.settings.address }
 
   var running: SlotImage {
-    if let running = secure?.running ?? legacy?.running { return running }
-    return state.withLock { $0.bootRecord.images[$0.bootRecord.active] }
+    switch bootloader {
+    case .v1(let legacy): legacy.running
+    case .v2(let secure): secure.running
+    }
   }
 
   /// Returns the program in flash; empty while a script is incomplete, so that it cannot run.
   func runningImage() throws(FlashFault) -> [UInt8] {
     guard try !isIncomplete() else { return [] }
-    if let legacy { return try legacy.runningImage() }
+    if case .v1(let legacy) = bootloader { return try legacy.runningImage() }
     return try loader.image(of: try loader.newestRecord() ?? state.withLock { $0.bootRecord })
   }
 
@@ -63,19 +70,24 @@ final class MicrobitFirmware: BoardFirmware {
 
   func boot(_ number: Int) throws(FlashFault) -> Boot {
     let before = state.withLock { $0.bootRecord }
-    let booted: Boot? =
-      if let secure { try secure.boot(number) } else { try legacy?.boot(number) }
+    let booted: Boot
+    let pause: Duration
+    switch bootloader {
+    case .v1(let legacy): (booted, pause) = (try legacy.boot(number), Self.pauseOfV1)
+    case .v2(let secure): (booted, pause) = (try secure.boot(number), .zero)
+    }
     let record = try loader.newestRecord() ?? before
     let restartsIntoPairing = state.withLock { state in
       defer { state.restartsIntoPairing = false }
       state.bootRecord = record
       return state.restartsIntoPairing
     }
-    if let booted, booted.program is DFUProgram<SecureBootloader> { return booted }
-    if let booted, booted.program is DFUProgram<LegacyBootloader> {
+    if booted.program is DFUProgram<SecureBootloader>
+      || booted.program is DFUProgram<LegacyBootloader>
+    {
       return Boot(
         program: booted.program, isActivation: booted.isActivation,
-        flashTime: booted.flashTime + Self.pauseOfV1)
+        flashTime: booted.flashTime + pause)
     }
     let isIncomplete = try isIncomplete()
     // A user starts pairing mode with the buttons, because the program does not use Bluetooth.
@@ -88,7 +100,7 @@ final class MicrobitFirmware: BoardFirmware {
       keep: { [self] in keep($0) }, with: parts,
       random: parts.random.forked(for: 1000 + UInt64(number)))
     return Boot(
-      program: program, isActivation: record != before, flashTime: booted?.flashTime ?? .zero)
+      program: program, isActivation: record != before, flashTime: booted.flashTime)
   }
 
   private func keep(_ next: MicrobitBoardProgram.Ending) {
@@ -96,8 +108,10 @@ final class MicrobitFirmware: BoardFirmware {
     case .program: break
     case .pairing: state.withLock { $0.restartsIntoPairing = true }
     case .bootloader:
-      secure?.enterBootloader(named: nil)
-      legacy?.enterBootloader()
+      switch bootloader {
+      case .v1(let legacy): legacy.enterBootloader()
+      case .v2(let secure): secure.enterBootloader(named: nil)
+      }
     }
   }
 }

@@ -13,7 +13,9 @@ extension ProtocolRefusal {
     code: "runtime",
     meaning: "its runtime (CODAL, DAL or MicroPython) is not the one for which the program was "
       + "built",
-    advice: "Only the program part can be sent over Bluetooth; nothing was written.",
+    advice: "Partial flashing sends only the script; nothing was written. If the device also "
+      + "offers the protocol of its bootloader, the complete program is sent unless partial "
+      + "flashing is requested.",
     kind: .unsuitable, remedy: copying)
 
   /// The file contains only the program of another board.
